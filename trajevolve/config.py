@@ -1,0 +1,313 @@
+"""params.yaml -> one frozen RunConfig.
+
+Every choice the paper leaves open is a field here with its default; ``preset: paper`` sets each
+field to the paper's published value where it has one (paper §5.1 and appendix B).
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from trajevolve.errors import UserError
+
+Positive = Annotated[int, Field(gt=0)]
+Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
+NonNegative = Annotated[float, Field(ge=0.0)]
+
+
+class Section(BaseModel):
+    """A part of the configuration: frozen, and an unknown key is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class EnvConfig(Section):
+    """Which tasks, and how long an episode may be."""
+
+    name: str = Field("alfworld", description="registered environment or module:attribute")
+    backend: Literal["simulator", "engine"] = "simulator"
+    data: str | None = Field(None, description="data folder; null: $ALFWORLD_DATA, then data/")
+    split: str = Field("generated:train", description="tasks to train on")
+    difficulty: str = Field("default", description="of generated tasks")
+    step_limit: Positive = Field(30, description="steps of an episode, evolved ones included")
+    success_reward: float = 10.0
+    invalid_penalty: NonNegative = 0.1
+
+
+class ModelConfig(Section):
+    """The policy's language model."""
+
+    name: str = Field("builtin", description="builtin, or a local folder in Hugging Face layout")
+    dtype: Literal["float32", "bfloat16"] = "float32"
+    device: str = "auto"
+    backend: Literal["transformers"] = "transformers"
+
+
+class AgentConfig(Section):
+    """How prompts are laid out and answers are read."""
+
+    layout: Literal["window", "dialogue"] = "dialogue"
+    answer: Literal["action", "tagged"] = Field(
+        "action", description="action: the answer is the action alone; tagged: <think>, <action>"
+    )
+    history_length: int = Field(2, ge=0, description="pairs shown by the window layout")
+    max_prompt_tokens: Positive = 2048
+    max_response_tokens: Positive = 24
+    compatibility: Literal["strict", "verl_agent_compat"] = "strict"
+
+
+class RolloutConfig(Section):
+    """How much is sampled in one iteration."""
+
+    groups: Positive = 8
+    group_size: int = Field(8, ge=2, description="N")
+    temperature: float = Field(1.0, gt=0)
+    episode_timeout_s: float = Field(300.0, gt=0)
+
+
+class CreditConfig(Section):
+    """Hindsight verification and what its labels do (paper §3.2, §3.3)."""
+
+    mode: Literal["cumulative", "independent"] = "cumulative"
+    order: Literal["backward", "forward"] = "backward"
+    loop_prepass: bool = True
+    alpha: NonNegative = Field(1.0, description="α of the shaped reward")
+    lam: NonNegative = Field(0.5, description="λ, weight of the step advantage")
+    step_advantage: Literal["signed", "penalty", "centred"] = "signed"
+    failed_step_credit: bool = True
+    exploration_neutral: bool = False
+
+
+class DiscriminatorConfig(Section):
+    """The LoRA discriminator D_φ (paper §3.2, appendix B.2)."""
+
+    enabled: bool = True
+    model: str = Field("builtin", description="builtin, or a local folder")
+    adapter: str | None = Field("builtin", description="builtin, a folder, or null: untrained")
+    lora_rank: Positive = 16
+    lora_alpha: Positive = 32
+    lr: float = Field(1e-5, gt=0)
+    epochs: Positive = 1
+    batch_size: Positive = Field(8, description="trajectories a batch")
+    hidden_tail_share: Fraction = Field(
+        0.5, description="share of training successes shown with their last steps hidden"
+    )
+    class_weights: Literal["balanced", "none"] = "balanced"
+
+
+class EvolutionConfig(Section):
+    """Trajectory evolution (paper §3.4)."""
+
+    enabled: bool = True
+    every: Positive = Field(5, description="F, in iterations")
+    per_group: Positive = Field(2, description="trajectories evolved per group")
+    strategies: tuple[Literal["elimination", "correction", "rollback"], ...] = (
+        "elimination",
+        "correction",
+        "rollback",
+    )
+    min_similarity: Fraction = 0.5
+    membership: Literal["enlarge", "replace"] = "enlarge"
+    keep_failed: bool = False
+    oracle_rollback: bool = False
+
+
+class LearnerConfig(Section):
+    """The policy update (paper §3.3)."""
+
+    lr: float = Field(1e-6, gt=0)
+    epochs: Positive = 1
+    mini_batch_steps: Positive = Field(256, description="steps per optimiser step")
+    clip: float = Field(0.2, gt=0, lt=1, description="ε")
+    kl: NonNegative = Field(0.01, description="weight of the k3 KL to the reference")
+    ratio: Literal["token", "step"] = "token"
+    aggregation: Literal["trajectory-mean", "step-mean", "token-mean"] = "trajectory-mean"
+    ddof: Literal[0, 1] = Field(0, description="of the group's standard deviation")
+    max_grad_norm: float = Field(1.0, gt=0)
+    weight_decay: NonNegative = 0.0
+    tokens_per_batch: Positive = Field(16384, description="padded tokens of one forward pass")
+    max_bad_steps: Positive = Field(5, description="non-finite updates in a row before stopping")
+
+
+class EvaluationConfig(Section):
+    """Fixed panels, every task once."""
+
+    every: int = Field(0, ge=0, description="iterations between selections; 0: at the end only")
+    panel: str = Field("generated:eval", description="the reported panel")
+    panel_size: Positive = 200
+    selection: str = Field("generated:select", description="chooses the best checkpoint")
+    selection_size: Positive = 64
+    temperature: float = Field(0.4, ge=0)
+
+
+class CheckpointConfig(Section):
+    """Which checkpoints stay."""
+
+    every: Positive = 5
+    keep_last: Positive = 2
+    keep_best: Positive = 1
+
+
+class TrackingConfig(Section):
+    """MLflow: written to, never read."""
+
+    enabled: bool = True
+    uri: str = "sqlite:///mlflow.db"
+    artifacts: str = "mlruns"
+    experiment: str = "trajevolve"
+    traces_per_iteration: int = Field(0, ge=0)
+
+
+class VersioningConfig(Section):
+    """DVC: Parquet shards of the run."""
+
+    enabled: bool = True
+    every: Positive = 5
+
+
+class RunConfig(Section):
+    """Everything a run depends on."""
+
+    schema_version: Literal[1] = 1
+    preset: Literal["default", "paper", "verl_agent_compat"] = "default"
+    method: str = Field("trajevolve", description="advantage estimator")
+    seed: int = Field(0, ge=0)
+    iterations: int = Field(40, ge=0)
+    threads: int = Field(0, ge=0, description="torch threads; 0: all cores")
+    env: EnvConfig = EnvConfig()
+    model: ModelConfig = ModelConfig()
+    agent: AgentConfig = AgentConfig()
+    rollout: RolloutConfig = RolloutConfig()
+    credit: CreditConfig = CreditConfig()
+    discriminator: DiscriminatorConfig = DiscriminatorConfig()
+    evolution: EvolutionConfig = EvolutionConfig()
+    learner: LearnerConfig = LearnerConfig()
+    evaluation: EvaluationConfig = EvaluationConfig()
+    checkpoints: CheckpointConfig = CheckpointConfig()
+    tracking: TrackingConfig = TrackingConfig()
+    versioning: VersioningConfig = VersioningConfig()
+
+    def digest(self) -> str:
+        """Hash what decides the result; where a run is tracked or versioned does not."""
+        content = self.model_dump(mode="json", exclude={"tracking", "versioning"})
+        return hashlib.md5(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "paper": {
+        "iterations": 150,
+        "env": {"split": "train", "step_limit": 30},
+        "agent": {"layout": "window", "answer": "tagged", "max_response_tokens": 512},
+        "rollout": {"groups": 16, "group_size": 8, "temperature": 1.0},
+        "credit": {"mode": "independent", "order": "forward", "loop_prepass": False},
+        "learner": {"lr": 1e-6, "mini_batch_steps": 256, "kl": 0.01, "clip": 0.2},
+        "evaluation": {"temperature": 0.4, "panel": "valid_seen", "selection": "valid_seen"},
+    },
+    "verl_agent_compat": {
+        "env": {"step_limit": 50},
+        "agent": {
+            "layout": "window",
+            "answer": "tagged",
+            "max_response_tokens": 512,
+            "compatibility": "verl_agent_compat",
+        },
+    },
+}
+
+
+def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> RunConfig:
+    """Read params.yaml, lay it over its preset, and apply ``a.b=value`` overrides.
+
+    Raises:
+        UserError: the file cannot be read, a key is unknown or a value is out of range; the text
+            names the key and what is allowed.
+    """
+    content = _read_yaml(path) if path else {}
+    for override in overrides:
+        _apply_override(content, override)
+    return parse_config(content, source=str(path) if path else "the command line")
+
+
+def parse_config(content: Mapping[str, Any], source: str = "the configuration") -> RunConfig:
+    """Validate a plain mapping. Raises UserError like :func:`load_config`."""
+    preset = content.get("preset", "default")
+    if preset not in PRESETS:
+        raise UserError(f"{source}: preset: {preset!r} is unknown; allowed: {', '.join(PRESETS)}")
+    try:
+        return RunConfig.model_validate(_merge(PRESETS[preset], content))
+    except ValidationError as error:
+        raise UserError(f"{source}: {_explain(error)}") from None
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; give a params.yaml with --config") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read: {error}") from None
+    except yaml.YAMLError as error:
+        raise UserError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise UserError(f"{path}: expected keys with values, got {type(content).__name__}")
+    return content
+
+
+def _apply_override(content: dict[str, Any], override: str) -> None:
+    key, equals, value = override.partition("=")
+    if not equals or not key:
+        raise UserError(f"--set {override!r}: expected a.b=value, for instance rollout.groups=4")
+    names = key.split(".")
+    if len(names) == 1 and isinstance(getattr(RunConfig(), key, None), Section):
+        names.append("name")
+    node = content
+    for name in names[:-1]:
+        child = node.setdefault(name, {})
+        if not isinstance(child, dict):
+            raise UserError(f"--set {override!r}: {name} has no keys below it")
+        node = child
+    try:
+        node[names[-1]] = yaml.safe_load(value)
+    except yaml.YAMLError:
+        raise UserError(f"--set {override!r}: the value is not valid YAML") from None
+
+
+def _merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in over.items():
+        below = merged.get(key)
+        both = isinstance(value, Mapping) and isinstance(below, Mapping)
+        merged[key] = _merge(below, value) if both else value  # type: ignore[arg-type]
+    return merged
+
+
+def _explain(error: ValidationError) -> str:
+    """Turn the first problem into one line that names the key and what is allowed."""
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"])
+    if first["type"] != "extra_forbidden":
+        return f"{key}: {first['msg']}, got {first['input']!r}"
+    known = list(_section_at(first["loc"][:-1]).model_fields)
+    close = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"unknown key {key!r}; {hint}allowed here: {', '.join(known)}"
+
+
+def _section_at(location: tuple[int | str, ...]) -> type[BaseModel]:
+    section: type[BaseModel] = RunConfig
+    for name in location:
+        annotation = section.model_fields[str(name)].annotation
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            section = annotation
+    return section
