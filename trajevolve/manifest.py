@@ -1,0 +1,226 @@
+"""A run's identity: its folder, its configuration, where its traces are, and its lock.
+
+``runs/<run id>/manifest.json`` ties together what the other tools know under names of their own:
+git commit, data hashes, Prefect flow runs, MLflow run, package versions.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import platform
+import re
+import subprocess
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field, replace
+from importlib import metadata
+from pathlib import Path
+from typing import IO, Any
+
+from trajevolve.config import RunConfig
+from trajevolve.errors import UserError
+from trajevolve.files import write_json
+
+MANIFEST_VERSION = 1
+# Where and how a run is watched can change between two starts; what it computes cannot.
+MUTABLE_SECTIONS = frozenset({"tracking", "versioning"})
+PACKAGES = (
+    "trajevolve",
+    "torch",
+    "transformers",
+    "peft",
+    "numpy",
+    "pyarrow",
+    "prefect",
+    "mlflow-skinny",
+    "mlflow",
+    "dvc",
+)
+RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """Lineage of one run.
+
+    Attributes:
+        run: name of the run, the name of its folder.
+        config: the configuration as plain data.
+        config_digest: :meth:`trajevolve.config.RunConfig.digest`.
+        git: commit of the working tree, "" outside git; ``+changes`` where it was not clean.
+        data: name -> digest of the data used (task manifests, shards).
+        flow_runs: Prefect's ids, one per start.
+        mlflow_run: MLflow's run id, "" when tracking is off.
+        packages: name -> installed version.
+        python: version and platform.
+    """
+
+    run: str
+    config: Mapping[str, Any]
+    config_digest: str
+    git: str = ""
+    data: Mapping[str, str] = field(default_factory=dict)
+    flow_runs: tuple[str, ...] = ()
+    mlflow_run: str = ""
+    packages: Mapping[str, str] = field(default_factory=dict)
+    python: str = ""
+
+
+def open_run(run_dir: Path, config: RunConfig) -> Manifest:
+    """Start a run in `run_dir`, or take up the one that is there.
+
+    Raises:
+        UserError: the folder holds a run of another configuration (the text names the first key
+            that differs), or something that is no run.
+    """
+    if not RUN_NAME.fullmatch(run_dir.name):
+        raise UserError(
+            f"--run {run_dir.name!r}: use letters, digits, '.', '_' and '-' for the name of a run"
+        )
+    path = run_dir / "manifest.json"
+    content = config.model_dump(mode="json")
+    if not path.is_file():
+        if any(run_dir.glob("iter_*")):
+            raise UserError(
+                f"{path}: missing, though the folder holds iterations; use another --run name"
+            )
+        manifest = Manifest(
+            run=run_dir.name,
+            config=content,
+            config_digest=config.digest(),
+            git=git_state(Path.cwd()),
+            packages=installed_versions(),
+            python=f"{platform.python_version()} on {platform.platform()}",
+        )
+        save_manifest(run_dir, manifest)
+        return manifest
+    manifest = load_manifest(run_dir)
+    difference = first_difference(manifest.config, content)
+    if difference is not None:
+        key, there, here = difference
+        raise UserError(
+            f"{path}: this run was started with {key}={there!r}, now it is {here!r}; "
+            "set it back, or start another run with --run NAME"
+        )
+    return manifest
+
+
+def load_manifest(run_dir: Path) -> Manifest:
+    """Read a run's manifest. Raises UserError naming the file when it cannot."""
+    path = run_dir / "manifest.json"
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        version = content.pop("version")
+        if version != MANIFEST_VERSION:
+            raise UserError(
+                f"{path}: version {version}, this program reads {MANIFEST_VERSION}; use the "
+                "release that started the run"
+            )
+        content["flow_runs"] = tuple(content["flow_runs"])
+        return Manifest(**content)
+    except FileNotFoundError:
+        raise UserError(f"{run_dir}: not a run (no manifest.json); runs lie in runs/") from None
+    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+        raise UserError(f"{path}: not a readable manifest ({error})") from None
+
+
+def save_manifest(run_dir: Path, manifest: Manifest) -> None:
+    """Write the manifest atomically."""
+    write_json(run_dir / "manifest.json", {"version": MANIFEST_VERSION, **asdict(manifest)})
+
+
+def update_manifest(run_dir: Path, **changes: Any) -> Manifest:
+    """Replace fields of the stored manifest and return it."""
+    manifest = replace(load_manifest(run_dir), **changes)
+    save_manifest(run_dir, manifest)
+    return manifest
+
+
+def first_difference(
+    there: Mapping[str, Any], here: Mapping[str, Any], prefix: str = ""
+) -> tuple[str, Any, Any] | None:
+    """Find the first key (dotted) whose values differ, in the order of `here`.
+
+    Sections that do not decide the result are left out.
+    """
+    for key in [*here, *(key for key in there if key not in here)]:
+        if not prefix and key in MUTABLE_SECTIONS:
+            continue
+        old, new = there.get(key), here.get(key)
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            below = first_difference(old, new, f"{prefix}{key}.")
+            if below is not None:
+                return below
+        elif old != new:
+            return f"{prefix}{key}", old, new
+    return None
+
+
+class RunLock(AbstractContextManager["RunLock"]):
+    """At most one process works on a run.
+
+    The lock is the kernel's (``flock``), so it is gone when its process is, however it ended; the
+    process id in the file is only for the message.
+    """
+
+    def __init__(self, run_dir: Path) -> None:
+        """Name the run; the lock is taken on entering."""
+        self._path = run_dir / "lock"
+        self._stream: IO[str] | None = None
+
+    def __enter__(self) -> RunLock:
+        """Take the lock. Raises UserError when another process holds it."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        stream = self._path.open("a+")
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            stream.seek(0)
+            holder = stream.read().strip() or "unknown"
+            stream.close()
+            raise UserError(
+                f"{self._path.parent}: process {holder} is working on this run; wait for it or "
+                "use another --run name"
+            ) from None
+        stream.truncate(0)
+        stream.write(f"{os.getpid()}\n")
+        stream.flush()
+        self._stream = stream
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Let it go."""
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+
+
+def git_state(folder: Path) -> str:
+    """Name the commit checked out in `folder`, with ``+changes`` when files differ from it."""
+    sha = _git(folder, "rev-parse", "HEAD")
+    if not sha:
+        return ""
+    return sha + ("+changes" if _git(folder, "status", "--porcelain", "-uno") else "")
+
+
+def installed_versions() -> dict[str, str]:
+    """List the versions of the packages that decide results or write files."""
+    versions = {}
+    for package in PACKAGES:
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    try:
+        answer = subprocess.run(
+            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return answer.stdout.strip()
