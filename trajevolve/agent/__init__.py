@@ -1,0 +1,1 @@
+"""From observations to actions: prompts, parsing, agents and sampling backends."""

@@ -1,0 +1,56 @@
+"""Loading a policy: the built-in one or any local folder in Hugging Face layout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from trajevolve.config import ModelConfig
+from trajevolve.errors import UserError
+
+BUILTIN = Path(__file__).parent / "weights"
+
+
+def model_path(name: str, environment: str = "alfworld") -> Path:
+    """Resolve ``builtin`` or a folder. Raises UserError when nothing lies there."""
+    path = BUILTIN / environment / "policy" if name == "builtin" else Path(name)
+    if not (path / "config.json").is_file():
+        raise UserError(
+            f"model {name!r}: {path} has no config.json; give 'builtin' or a local folder in "
+            "Hugging Face layout (models are never downloaded here)"
+        )
+    return path
+
+
+def load_policy(config: ModelConfig, environment: str = "alfworld") -> tuple[Any, Any]:
+    """Return (causal LM in eval mode on its device, tokenizer).
+
+    Raises:
+        UserError: the folder is missing or cannot be read as a model.
+    """
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    path = model_path(config.name, environment)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
+        model = AutoModelForCausalLM.from_pretrained(
+            path,
+            dtype=getattr(torch, config.dtype),
+            local_files_only=True,
+            attn_implementation="sdpa",
+            use_safetensors=True,
+        )
+    except (OSError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise UserError(f"model {config.name!r}: {path} cannot be loaded: {reason}") from None
+    return model.to(resolve_device(config.device)).eval(), tokenizer
+
+
+def resolve_device(device: str) -> str:
+    """Turn ``auto`` into cuda where there is one, else cpu."""
+    import torch
+
+    if device != "auto":
+        return device
+    return "cuda" if torch.cuda.is_available() else "cpu"
