@@ -1,0 +1,1 @@
+"""Credit: hindsight verification of successes, and the discriminator for failures."""

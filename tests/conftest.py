@@ -1,0 +1,6 @@
+"""Let every test import the toy environments as ``toys``."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))

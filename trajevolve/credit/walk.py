@@ -1,0 +1,125 @@
+"""Walks over a replay graph: a sequence of recorded actions, executed where it can be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from trajevolve.credit.replay import Node, ReplayGraph
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """What executing a sequence came to.
+
+    Attributes:
+        success: the sequence solves the task, V = 1.
+        executed: positions really executed, in order.
+        nodes: the states around them, one more than ``executed``.
+        skipped: positions infeasible in their state or not reached: D(t) when t was left out.
+        reached: number of leading positions consumed before the walk stopped.
+        broken: a coupled group of which some member could not be executed; the walk stopped.
+    """
+
+    success: bool
+    executed: tuple[int, ...]
+    nodes: tuple[Node, ...]
+    skipped: tuple[int, ...]
+    reached: int = 0
+    broken: tuple[int, ...] | None = None
+
+
+@dataclass
+class Walker:
+    """Executes parts of one trajectory.
+
+    Attributes:
+        graph: the task's transitions.
+        actions: the trajectory's actions by position, "" where there is none.
+        soft: positions that failed softly in the original: executing them is failing.
+        group_of: the coupled group of a position, if it is in one.
+    """
+
+    graph: ReplayGraph
+    actions: Sequence[str]
+    soft: frozenset[int] = frozenset()
+    group_of: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def start(
+        cls, graph: ReplayGraph, actions: Sequence[str], usable: Sequence[bool]
+    ) -> tuple[Walker, Walk]:
+        """Replay the trajectory as it was recorded, and learn which steps failed and how.
+
+        The walk's ``executed`` are the steps that take part in every counterfactual: usable,
+        and executable or failing softly.
+        """
+        node = graph.root
+        executed: list[int] = []
+        nodes = [node]
+        soft: set[int] = set()
+        success, reached = graph.solved, 0 if graph.solved else len(actions)
+        for position, action in enumerate(actions[:reached]):
+            if not usable[position]:
+                continue
+            edge = graph.follow(node, action)
+            if not (edge.feasible or edge.ticks):
+                continue
+            if edge.ticks:
+                soft.add(position)
+            node = edge.node
+            executed.append(position)
+            nodes.append(node)
+            if edge.success or edge.done:
+                success, reached = edge.success, position + 1
+                break
+        walk = Walk(success, tuple(executed), tuple(nodes), (), reached)
+        return cls(graph, actions, frozenset(soft)), walk
+
+    def without(self, current: Walk, unit: Sequence[int]) -> Walk:
+        """Replay `current` with the steps of `unit` omitted."""
+        if self.group_of:
+            return self.replay([position for position in current.executed if position not in unit])
+        cut = current.executed.index(unit[0])
+        tail = self._walk(current.nodes[cut], current.executed[cut + 1 :])
+        return Walk(
+            tail.success,
+            current.executed[:cut] + tail.executed,
+            current.nodes[:cut] + tail.nodes,
+            tail.skipped,
+        )
+
+    def replay(self, positions: Sequence[int]) -> Walk:
+        """Execute `positions` from the start; coupled groups are executed whole or not at all."""
+        dropped: list[int] = []
+        while True:
+            walk = self._walk(self.graph.root, positions)
+            group = walk.broken
+            if group is None:
+                skipped = tuple(sorted((*walk.skipped, *dropped)))
+                return Walk(walk.success, walk.executed, walk.nodes, skipped)
+            dropped += [position for position in positions if position in group]
+            positions = [position for position in positions if position not in group]
+
+    def _walk(self, node: Node, positions: Sequence[int]) -> Walk:
+        graph, actions, soft, group_of = self.graph, self.actions, self.soft, self.group_of
+        executed: list[int] = []
+        nodes = [node]
+        skipped: list[int] = []
+        success = False
+        for index, position in enumerate(positions):
+            action = actions[position]
+            edge = node.edges.get(action) or graph.follow(node, action)
+            if not edge.feasible and not (edge.ticks and position in soft):
+                if position in group_of:
+                    return Walk(False, (), (), (), 0, group_of[position])
+                skipped.append(position)
+                continue
+            node = edge.node
+            executed.append(position)
+            nodes.append(node)
+            if edge.success or edge.done:
+                success = edge.success
+                skipped += positions[index + 1 :]
+                break
+        return Walk(success, tuple(executed), tuple(nodes), tuple(skipped))

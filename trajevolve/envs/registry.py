@@ -1,0 +1,86 @@
+"""Environments by name: built-in ones, and anybody's as ``module:attribute``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from trajevolve.envs.contract import Environment
+from trajevolve.errors import UserError
+
+#: name -> (where its class is, the extra that installs what it needs, "" when nothing is).
+BUILT_IN: dict[str, tuple[str, str]] = {
+    "alfworld": ("trajevolve.envs.alfworld.environment:AlfworldEnvironment", ""),
+}
+
+
+def make_env(name: str, **options: Any) -> Environment:
+    """Make an environment.
+
+    Args:
+        name: a built-in name (``alfworld``), or ``module:attribute`` of a class or of a function
+            that returns an environment. Modules in the current folder are found too.
+        **options: passed on. ALFWorld takes ``data``, ``backend`` and ``difficulty``.
+
+    Raises:
+        UserError: nothing is known under that name, its package is not installed, or an option
+            is not one of its own; the text says what exists and what to install.
+    """
+    path, extra = BUILT_IN.get(name, (name, ""))
+    factory = _load(path, name, extra)
+    try:
+        env = factory(**options)
+    except TypeError as error:
+        if _raised_below(error):
+            raise
+        given = ", ".join(sorted(options)) or "none"
+        raise UserError(f"environment {name}: options {given} do not fit: {error}") from None
+    if not isinstance(env, Environment):
+        raise UserError(
+            f"environment {name}: expected an Environment, got {type(env).__name__}; "
+            "derive the class from trajevolve.Environment"
+        )
+    return env
+
+
+def _load(path: str, name: str, extra: str) -> Callable[..., Any]:
+    module_name, colon, attribute = path.partition(":")
+    if not (colon and module_name and attribute):
+        raise UserError(
+            f"environment {name!r} is unknown; known: {', '.join(sorted(BUILT_IN))}, "
+            "or module:attribute of your own"
+        )
+    try:
+        module = _import(module_name)
+    except ModuleNotFoundError as error:
+        raise UserError(f"environment {name}: {_how_to_get(error, module_name, extra)}") from None
+    factory = getattr(module, attribute, None)
+    if not callable(factory):
+        raise UserError(f"environment {name}: {module_name} has no class or function {attribute!r}")
+    return factory  # type: ignore[no-any-return]
+
+
+def _import(module_name: str) -> Any:
+    """Import, with the current folder on the path as ``python -m`` would have it."""
+    here = str(Path.cwd())
+    if here not in sys.path and "" not in sys.path:
+        sys.path.insert(0, here)
+    return import_module(module_name)
+
+
+def _how_to_get(error: ModuleNotFoundError, module_name: str, extra: str) -> str:
+    missing = error.name or module_name
+    if extra:
+        return f"{missing} is not installed; run `make install EXTRAS={extra}`"
+    if module_name == missing or module_name.startswith(f"{missing}."):
+        return f"no module {missing!r} on the path; run in its folder or set PYTHONPATH"
+    return f"{module_name} needs {missing!r}, which is not installed"
+
+
+def _raised_below(error: TypeError) -> bool:
+    """Say whether the error comes from inside the factory and not from the call of it."""
+    trace = error.__traceback__
+    return trace is not None and trace.tb_next is not None
