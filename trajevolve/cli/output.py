@@ -1,0 +1,57 @@
+"""What commands print: JSON on stdout, tables for people, progress on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+
+def print_json(value: Any, indent: int | None = None) -> None:
+    """Write `value` as one JSON document and flush, so that a reader at a pipe sees it at once."""
+    sys.stdout.write(json.dumps(value, indent=indent, allow_nan=False) + "\n")
+    sys.stdout.flush()
+
+
+def note(message: str) -> None:
+    """Tell the person at the terminal, on stderr."""
+    typer.echo(message, err=True)
+
+
+def print_table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], title: str | None = None, texts: int = 1
+) -> None:
+    """Print a table on stdout; the first `texts` columns are text, the others figures."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for position, column in enumerate(columns):
+        table.add_column(column, justify="left" if position < texts else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=200)
+    console.print(table)
+
+
+class Progress:
+    """A line on stderr now and then: what, how much of it, and how long it has taken."""
+
+    def __init__(self, what: str, every_s: float = 5.0) -> None:
+        self._what, self._every = what, every_s
+        self._start = self._last = time.monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        """Report `done` of `total`, unless that was just said."""
+        now = time.monotonic()
+        if now - self._last < self._every and done < total:
+            return
+        self._last = now
+        note(f"{self._what}: {done}/{total} ({now - self._start:.0f} s)")
