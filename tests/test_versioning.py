@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from dvc.repo import Repo
 
 from trajevolve.config import VersioningConfig
 from trajevolve.storage import read_shard, write_shard
@@ -17,16 +17,6 @@ from trajevolve.versioning import Versioner
 
 ROOT = Path(__file__).parents[1]
 TRAJECTORY = Trajectory("i", "t", "", "x", 0, (), False, 0.0, 0.0)
-
-
-def dvc(project: Path, *arguments: str) -> None:
-    subprocess.run(
-        [sys.executable, "-m", "dvc", *arguments],
-        cwd=project,
-        check=True,
-        capture_output=True,
-        env={"DVC_NO_ANALYTICS": "1", "PATH": "/usr/bin:/bin", "HOME": str(project)},
-    )
 
 
 def test_a_deleted_shard_comes_back(tmp_path: Path) -> None:
@@ -43,7 +33,8 @@ def test_a_deleted_shard_comes_back(tmp_path: Path) -> None:
     versioner.close()
     content = shard.path.read_bytes()
     shard.path.unlink()
-    dvc(tmp_path, "checkout")
+    with Repo(str(tmp_path)) as repo:
+        repo.checkout()
     assert shard.path.read_bytes() == content
     assert read_shard(shard.path) == [TRAJECTORY]
 
