@@ -1,0 +1,1 @@
+"""The policy update: sequences, batches, loss, learner and checkpoints."""

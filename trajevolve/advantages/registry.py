@@ -1,0 +1,41 @@
+"""Advantage estimators by name: one file each, one line here."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Protocol
+
+from trajevolve.advantages.grpo import grpo
+from trajevolve.advantages.trajevolve import trajevolve
+from trajevolve.config import RunConfig
+from trajevolve.errors import UserError
+from trajevolve.trajectory import Group
+
+
+class Estimator(Protocol):
+    """Fill the advantages of one group: a function, or an object that carries fitted state.
+
+    It must set ``rho``, ``shaped_reward`` and ``episode_advantage`` of every member and
+    ``step_advantage`` and ``advantage`` of every step, and may read anything else that earlier
+    stages wrote (``Step.state_key``, ``Step.reward``, labels). All N + m members take part in
+    means and deviations; who is a member was decided before.
+    """
+
+    def __call__(self, group: Group, config: RunConfig, /) -> Group:
+        """Return `group` with every advantage filled in."""
+
+
+ESTIMATORS: dict[str, Estimator] = {"grpo": grpo, "trajevolve": trajevolve}
+
+
+def estimator(name: str) -> Estimator:
+    """Return the estimator called `name` (``RunConfig.method``).
+
+    Raises:
+        UserError: there is none of that name.
+    """
+    if name not in ESTIMATORS:
+        close = difflib.get_close_matches(name, ESTIMATORS, n=1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        raise UserError(f"method: {name!r} is unknown; {hint}allowed: {', '.join(ESTIMATORS)}")
+    return ESTIMATORS[name]

@@ -1,0 +1,158 @@
+"""Checkpoint folders: written at once or not at all, verified on reading, pruned by a rule.
+
+A checkpoint is a folder with any files and ``checkpoint.json``, which lists their MD5 sums and
+the facts that the writer recorded. It is filled under a temporary name and renamed when every
+byte is on the disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from trajevolve.errors import UserError
+
+RECORD = "checkpoint.json"
+SCHEMA_VERSION = 1
+
+
+def write_checkpoint(
+    directory: Path, fill: Callable[[Path], None], facts: Mapping[str, Any]
+) -> None:
+    """Let `fill` write files into a temporary folder, then put it in place of `directory`.
+
+    Args:
+        directory: where it ends up; a checkpoint already there is replaced.
+        fill: writes the files, sub-folders included, into the folder it is given.
+        facts: JSON values to record, ``iteration`` and ``score`` among them.
+    """
+    directory = Path(directory)
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    _recover(directory)
+    unfinished = directory.with_name(f".{directory.name}.unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir()
+    fill(unfinished)
+    sums = {str(f.relative_to(unfinished)): _md5(f) for f in _files(unfinished)}
+    record = {**facts, "schema_version": SCHEMA_VERSION, "files": sums}
+    (unfinished / RECORD).write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
+    for path in [*_files(unfinished), *(p for p in unfinished.rglob("*") if p.is_dir())]:
+        _sync(path)
+    _sync(unfinished)
+    _put_in_place(unfinished, directory)
+
+
+def read_checkpoint(directory: Path) -> dict[str, Any]:
+    """Verify every file of the checkpoint `directory` and return what its writer recorded.
+
+    Raises:
+        UserError: it is not there, was written by another version, or a file is missing or
+            differs from what was written; the text names the file.
+    """
+    directory = Path(directory)
+    _recover(directory)
+    record = _read_record(directory)
+    for name, expected in record["files"].items():
+        path = directory / name
+        if not path.is_file():
+            raise UserError(f"{path}: missing from the checkpoint; use another checkpoint")
+        if _md5(path) != expected:
+            raise UserError(
+                f"{path}: damaged, its MD5 differs from {RECORD}; use another checkpoint"
+            )
+    return record
+
+
+def record_score(directory: Path, score: float) -> None:
+    """Write the selection score of a checkpoint that is already on the disk."""
+    directory = Path(directory)
+    record = {**_read_record(directory), "score": score}
+    unfinished = directory / f".{RECORD}.unfinished"
+    unfinished.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
+    _sync(unfinished)
+    unfinished.replace(directory / RECORD)
+    _sync(directory)
+
+
+def prune(root: Path, keep_last: int, keep_best: int) -> list[Path]:
+    """Delete the checkpoints in `root` but the last and the best ones; return what went.
+
+    The last are those with the highest recorded iteration, the best those with the highest
+    recorded score (later ones on ties); folders that are no checkpoints are left alone.
+    """
+    found: dict[Path, dict[str, Any]] = {}
+    for path in sorted(Path(root).iterdir()) if Path(root).is_dir() else []:
+        if not path.name.startswith(".") and (path / RECORD).is_file():
+            found[path] = _read_record(path)
+    by_age = sorted(found, key=lambda path: found[path]["iteration"])
+    scored = [path for path in by_age if found[path].get("score") is not None]
+    by_score = sorted(scored, key=lambda path: found[path]["score"])
+    kept = {
+        *by_age[max(0, len(by_age) - keep_last) :],
+        *by_score[max(0, len(by_score) - keep_best) :],
+    }
+    removed = [path for path in by_age if path not in kept]
+    for path in removed:
+        shutil.rmtree(path)
+    return removed
+
+
+def _put_in_place(unfinished: Path, directory: Path) -> None:
+    """Rename; a folder cannot replace a full one, so an older checkpoint steps aside first."""
+    aside = _aside(directory)
+    if directory.exists():
+        directory.rename(aside)
+    unfinished.rename(directory)
+    _sync(directory.parent)
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _recover(directory: Path) -> None:
+    """Bring back the older checkpoint when a crash came between the two renames."""
+    aside = _aside(directory)
+    if aside.exists() and not directory.exists():
+        aside.rename(directory)
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _aside(directory: Path) -> Path:
+    return directory.with_name(f".{directory.name}.replaced")
+
+
+def _read_record(directory: Path) -> dict[str, Any]:
+    path = directory / RECORD
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; expected the folder of a checkpoint") from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path}: cannot be read: {error}; use another checkpoint") from None
+    version = record.get("schema_version") if isinstance(record, dict) else None
+    if version != SCHEMA_VERSION:
+        raise UserError(
+            f"{path}: schema_version {version!r}, this version reads {SCHEMA_VERSION}; "
+            "use a checkpoint written by this version"
+        )
+    return dict(record)
+
+
+def _files(directory: Path) -> list[Path]:
+    return sorted(path for path in directory.rglob("*") if path.is_file())
+
+
+def _md5(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "md5").hexdigest()
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
