@@ -144,6 +144,7 @@ class ReplayGraph:
 
     def _go(self, node: Node) -> None:
         """Bring the environment to `node`."""
+        self._at = None
         if self._snapshots:
             self.env.restore(node.mark)
         else:
