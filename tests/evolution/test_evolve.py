@@ -2,6 +2,7 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
+from toys.corridor import steps_to_go
 
 from trajevolve.agent.parse import write_response
 from trajevolve.config import EvolutionConfig, RunConfig
@@ -15,15 +16,6 @@ from trajevolve.trajectory import Evolution, Group
 bare = partial(write_response, answer="action")
 WIN = ["go to room 1", "take key", "go to room 2", "go to room 3", "open chest"]
 DETOUR = ["go to room 1", "go to room 0", "go to room 1", *WIN[1:]]
-
-
-def steps_to_go(env):
-    """Shortest plan of the corridor, in closed form."""
-    if env.opened:
-        return 0
-    if env.holding:
-        return 3 - env.place + 1
-    return abs(env.place - 1) + 1 + 2 + 1
 
 
 def predict(trajectory, probabilities):

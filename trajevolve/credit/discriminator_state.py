@@ -1,0 +1,74 @@
+"""What a saved discriminator holds: the adapter, AdamW's moments and counters, never a pickle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from trajevolve.errors import UserError
+from trajevolve.learning.checkpoint import read_checkpoint, write_checkpoint
+
+if TYPE_CHECKING:
+    from trajevolve.credit.discriminator import Discriminator
+
+ADAPTER = "adapter_model.safetensors"
+OPTIMISER = "optimizer.safetensors"
+
+
+def save_discriminator(discriminator: Discriminator, directory: Path) -> None:
+    """Write `directory` at once: PEFT's adapter files, the optimiser's state and the record."""
+
+    def fill(folder: Path) -> None:
+        discriminator.model.save_pretrained(folder, save_embedding_layers=False)
+        (folder / "README.md").unlink(missing_ok=True)  # PEFT's empty model card
+        save_file(_optimiser_tensors(discriminator), folder / OPTIMISER)
+
+    facts = {"trained": discriminator.trained, "updates": discriminator.updates}
+    write_checkpoint(directory, fill, facts)
+
+
+def load_discriminator(discriminator: Discriminator, directory: Path) -> None:
+    """Restore what :func:`save_discriminator` wrote.
+
+    Raises:
+        UserError: nothing there, damaged, or made for another model or rank.
+    """
+    from peft import set_peft_model_state_dict
+
+    record = read_checkpoint(directory)
+    try:
+        weights = load_file(directory / ADAPTER)
+        result = set_peft_model_state_dict(discriminator.model, weights)
+        if result.unexpected_keys:
+            raise KeyError(result.unexpected_keys[0])
+        _load_optimiser(discriminator, load_file(directory / OPTIMISER))
+    except (RuntimeError, KeyError, OSError, SafetensorError) as error:
+        reason = str(error).splitlines()[-1].strip()
+        raise UserError(
+            f"{directory}: an adapter of another model or discriminator.lora_rank: {reason}"
+        ) from None
+    discriminator.trained = bool(record["trained"])
+    discriminator.updates = int(record["updates"])
+
+
+def _optimiser_tensors(discriminator: Discriminator) -> dict[str, torch.Tensor]:
+    """AdamW's state as ``<parameter>/<quantity>``; parameters without a state are left out."""
+    return {
+        f"{name}/{quantity}": value.contiguous()
+        for name, parameter in discriminator.model.named_parameters()
+        for quantity, value in discriminator.optimiser.state.get(parameter, {}).items()
+    }
+
+
+def _load_optimiser(discriminator: Discriminator, tensors: dict[str, torch.Tensor]) -> None:
+    parameters = dict(discriminator.model.named_parameters())
+    discriminator.optimiser.state.clear()
+    for key, value in tensors.items():
+        name, quantity = key.rsplit("/", 1)
+        parameter = parameters[name]
+        device = parameter.device if quantity != "step" else value.device
+        discriminator.optimiser.state[parameter][quantity] = value.to(device)
