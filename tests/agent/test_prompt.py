@@ -22,8 +22,8 @@ CHATML = (
 
 @pytest.fixture
 def tokenizer():
-    words = "you see desk mug go to look put in nothing happens take from arrive at task step"
-    return build_tokenizer([words])
+    words = "you see go to look put in nothing happens take from arrive at task step"
+    return build_tokenizer([words], {"desk": 9, "mug": 9})
 
 
 def turn(history=(), observation=START):
@@ -55,7 +55,7 @@ def test_dialogue_tokens_are_the_whole_conversation(tokenizer):
     history = played(agent, ["go to desk 1", "look"], [START, second])
     ids = [i for step in history for i in (*step.prompt_ids, *step.response_ids)]
     assert tokenizer.decode(ids) == (
-        "<bos> <obs> you see desk 1 mug 2 <act> go to desk 1 <eos> "
+        "<bos> <obs> see desk 1 mug 2 <act> go to desk 1 <eos> "
         "<obs> nothing happens <act> look <eos>"
     )
 
@@ -111,7 +111,8 @@ def test_a_full_dialogue_shortens_the_observation_and_then_answers_nothing(token
     history = played(agent, ["look"], [START])
     long = agent.renderer.render(turn(history, Observation("mug " * 50, ())))
     assert long.truncated > 0 and 0 < len(long.ids) <= 40
-    full = AgentConfig(max_prompt_tokens=12)
+    used = sum(len(step.prompt_ids) + len(step.response_ids) for step in history)
+    full = AgentConfig(max_prompt_tokens=used + 1)
     stuck = LanguageAgent(None, tokenizer, full, 1.0)
     prompt = stuck.renderer.render(turn(history, Observation("mug " * 50, ())))
     assert prompt.ids == ()

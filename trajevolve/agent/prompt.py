@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from jinja2 import Environment as Jinja
@@ -20,7 +20,7 @@ from trajevolve.config import AgentConfig
 from trajevolve.errors import UserError
 from trajevolve.trajectory import Step
 
-SENTINEL = "\x02response\x03"
+MARKS = ("\x02first\x03", "\x02response\x03", "\x02next\x03")
 
 
 @dataclass(frozen=True)
@@ -104,17 +104,23 @@ class PromptRenderer:
 
     def _suffix(self, observation: str, previous: Step) -> str:
         """Return what the chat template puts between a response and the next one."""
-        text = _template("dialogue_turn").render(observation=observation)
+        text = _template("dialogue_turn").render(observation=observation).strip()
+        before, after = self._between
+        if previous.response_ids and previous.response_ids[-1] in self.stop_ids:
+            before = before.removeprefix(self.tokenizer.decode([previous.response_ids[-1]]))
+        return before + text + after
+
+    @cached_property
+    def _between(self) -> tuple[str, str]:
+        """The template's text after a response up to a user message, and after that message."""
         conversation = [
-            {"role": "user", "content": ""},
-            {"role": "assistant", "content": SENTINEL},
-            {"role": "user", "content": text},
+            {"role": "user", "content": MARKS[0]},
+            {"role": "assistant", "content": MARKS[1]},
+            {"role": "user", "content": MARKS[2]},
         ]
-        suffix = self._chat(conversation).split(SENTINEL, 1)[1]
-        ended = bool(previous.response_ids) and previous.response_ids[-1] in self.stop_ids
-        if ended:
-            suffix = suffix.removeprefix(self.tokenizer.decode([previous.response_ids[-1]]))
-        return suffix
+        suffix = self._chat(conversation).split(MARKS[1], 1)[1]
+        before, after = suffix.split(MARKS[2], 1)
+        return before, after
 
     def _window(self, turn: Turn) -> Prompt:
         """Shorten the history first, then the observation, by tokens."""
