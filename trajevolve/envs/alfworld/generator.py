@@ -1,0 +1,128 @@
+"""Fresh solvable games of all six task types, drawn from seeds.
+
+Game `index` of a stream is a function of (stream, difficulty, seed, index, type) alone, so its id
+is enough to make it again on any machine. Every game is solved by the planner before it is given
+out; one that cannot be solved, or is solved at the start, is drawn anew.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from trajevolve.envs.alfworld.domain import TASK_TYPES
+from trajevolve.envs.alfworld.games import task_of
+from trajevolve.envs.alfworld.planner import Planner
+from trajevolve.envs.alfworld.problem import render_problem
+from trajevolve.envs.alfworld.rooms import Difficulty, difficulty_of, furnish
+from trajevolve.envs.alfworld.simulator import Simulator
+from trajevolve.envs.contract import Task
+from trajevolve.errors import UserError
+from trajevolve.seeds import derive_seed
+
+STREAMS = ("train", "select", "eval", "free")
+"""Disjoint sources of games. ``free`` is for everything that is no split of the environment."""
+
+PANEL = {"select": 120, "eval": 200}
+"""Sizes of the two fixed panels."""
+
+_DRAWS = 200
+_ID = re.compile(r"generated/(\w+)/([\w,-]+)/(\d+)/(\d+)-(\w+)")
+
+
+@dataclass(frozen=True)
+class Generated:
+    """A generated game before it becomes a task.
+
+    Attributes:
+        type: task type.
+        sentence: the task sentence.
+        problem: PDDL text.
+        walkthrough: a shortest plan.
+    """
+
+    type: str
+    sentence: str
+    problem: str
+    walkthrough: tuple[str, ...]
+
+
+def generate_game(seed: int, type_: str, difficulty: Difficulty) -> Generated:
+    """Draw one solvable game of `type_` from `seed`."""
+    for draw in range(_DRAWS):
+        rng = np.random.default_rng(derive_seed(seed, draw))
+        found = furnish(rng, type_, difficulty)
+        if found is None:
+            continue
+        problem, sentence = found
+        simulator = Simulator(problem)
+        plan = Planner(simulator).plan(simulator.start)
+        if plan:
+            return Generated(type_, sentence, render_problem(problem), tuple(plan))
+    raise UserError(
+        f"difficulty {difficulty.name!r}: no solvable {type_} game in {_DRAWS} draws; allow more "
+        "receptacles or objects"
+    )
+
+
+def generate_games(
+    count: int,
+    seed: int,
+    difficulty: str | Difficulty = "default",
+    types: Sequence[str] | None = None,
+    stream: str = "free",
+) -> list[Task]:
+    """Make `count` fresh games.
+
+    Args:
+        count: how many.
+        seed: any number; other seeds give other games.
+        difficulty: a :class:`Difficulty` or a name that :func:`difficulty_of` understands.
+        types: task types, taken in turn; all six without.
+        stream: one of :data:`STREAMS`; the games of different streams never coincide.
+
+    Returns:
+        tasks with ids ``generated/<stream>/<difficulty>/<seed>/<index>-<type>``.
+    """
+    level = difficulty_of(difficulty) if isinstance(difficulty, str) else difficulty
+    kinds = tuple(types) if types else TASK_TYPES
+    unknown = sorted(set(kinds) - set(TASK_TYPES))
+    if unknown:
+        raise UserError(f"task type {unknown[0]!r}: expected one of {', '.join(TASK_TYPES)}")
+    return [_task(stream, level, seed, i, kinds[i % len(kinds)])[0] for i in range(count)]
+
+
+def _task(
+    stream: str, level: Difficulty, seed: int, index: int, type_: str
+) -> tuple[Task, Generated]:
+    game = generate_game(
+        derive_seed("alfworld", stream, level.name, seed, index, type_), type_, level
+    )
+    id_ = f"generated/{stream}/{level.name}/{seed}/{index}-{type_}"
+    return task_of(id_, type_, game.sentence, game.problem), game
+
+
+def regenerate(ref: str) -> tuple[Task, Generated] | None:
+    """Make the game with id `ref` again; None when `ref` is no id of a generated game.
+
+    Raises:
+        UserError: it looks like one, but its stream, difficulty or type is unknown.
+    """
+    found = _ID.fullmatch(ref)
+    if found is None:
+        return None
+    stream, level, seed, index, type_ = found.groups()
+    if stream not in STREAMS or type_ not in TASK_TYPES:
+        raise UserError(
+            f"task {ref!r}: unknown stream or type; expected "
+            "generated/<stream>/<difficulty>/<seed>/<index>-<type>, as `tasks` lists them"
+        )
+    return _task(stream, difficulty_of(level), int(seed), int(index), type_)
+
+
+def panel(stream: str, difficulty: str | Difficulty = "default") -> list[Task]:
+    """The fixed games of split ``generated:<stream>`` (``select`` or ``eval``)."""
+    return generate_games(PANEL[stream], 0, difficulty, stream=stream)

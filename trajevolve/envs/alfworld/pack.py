@@ -1,0 +1,193 @@
+"""Task packs: a whole split in one small Parquet file, and manifests that fix lists of tasks.
+
+All published games share domain and grammar, so a pack keeps one row a game with only what differs:
+id, type, sentence, digest and the problem, compressed against a dictionary of typical
+problems. Problems stay compressed until a task is first reset.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trajevolve.envs.alfworld.domain import DOMAIN_HASH, GRAMMAR_HASH
+from trajevolve.envs.alfworld.games import ENV
+from trajevolve.envs.contract import Task
+from trajevolve.errors import UserError
+
+if TYPE_CHECKING:
+    import zstandard
+
+PACK_SCHEMA = 1
+MANIFEST_SCHEMA = 1
+_COLUMNS = ("id", "type", "text", "digest", "problem")
+_SAMPLES = 120
+_DICTIONARY_BYTES = 400_000
+
+
+@dataclass(frozen=True)
+class _Dictionary:
+    """A zstd dictionary shared by the problems of one pack."""
+
+    data: bytes
+
+    @cached_property
+    def decompressor(self) -> zstandard.ZstdDecompressor:
+        import zstandard
+
+        return zstandard.ZstdDecompressor(dict_data=zstandard.ZstdCompressionDict(self.data))
+
+    def __reduce__(self) -> tuple[type[_Dictionary], tuple[bytes]]:
+        return _Dictionary, (self.data,)
+
+
+@dataclass(frozen=True)
+class PackedProblem:
+    """Payload of a task from a pack."""
+
+    data: bytes
+    dictionary: _Dictionary
+
+    def text(self) -> str:
+        """The ``pddl_problem``."""
+        return self.dictionary.decompressor.decompress(self.data).decode()
+
+
+def write_pack(tasks: Sequence[Task], path: Path) -> None:
+    """Write `tasks` as one pack; equal tasks give equal problems, order is kept."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    import zstandard
+
+    step = max(1, len(tasks) // _SAMPLES)
+    samples = [task.payload.text().encode() for task in tasks[::step]]
+    # A dictionary of whole typical problems: the newest bytes are the cheapest to refer to.
+    dictionary = b"".join(samples)[-_DICTIONARY_BYTES:]
+    compressor = zstandard.ZstdCompressor(
+        level=12, dict_data=zstandard.ZstdCompressionDict(dictionary)
+    )
+    table = pa.table(
+        {
+            "id": [task.id for task in tasks],
+            "type": [task.type for task in tasks],
+            "text": [task.text for task in tasks],
+            "digest": [task.digest for task in tasks],
+            "problem": [compressor.compress(task.payload.text().encode()) for task in tasks],
+        }
+    ).replace_schema_metadata(
+        {
+            "trajevolve.pack": json.dumps(
+                {
+                    "schema": PACK_SCHEMA,
+                    "env": ENV,
+                    "domain": DOMAIN_HASH,
+                    "grammar": GRAMMAR_HASH,
+                    "dictionary": base64.b64encode(dictionary).decode(),
+                }
+            )
+        }
+    )
+    pq.write_table(table, path, compression="zstd")
+
+
+def load_pack(path: Path) -> list[Task]:
+    """Read a pack.
+
+    Raises:
+        UserError: not a pack, of another version, or of another domain.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(path)
+    except (pa.ArrowException, OSError) as error:
+        raise UserError(f"{path}: not readable as a task pack ({error})") from None
+    raw = (table.schema.metadata or {}).get(b"trajevolve.pack")
+    if raw is None or not set(_COLUMNS) <= set(table.column_names):
+        raise UserError(f"{path}: not a task pack of TrajEvolve; write one with pack_split")
+    head = json.loads(raw)
+    if head.get("schema") != PACK_SCHEMA:
+        raise UserError(
+            f"{path}: task pack of schema {head.get('schema')}, expected {PACK_SCHEMA}; pack again"
+        )
+    if (head.get("domain"), head.get("grammar")) != (DOMAIN_HASH, GRAMMAR_HASH):
+        raise UserError(f"{path}: task pack of another ALFWorld domain; pack the games again")
+    dictionary = _Dictionary(base64.b64decode(head["dictionary"]))
+    columns = [table.column(name).to_pylist() for name in _COLUMNS]
+    return [
+        Task(id_, ENV, type_, text, digest, PackedProblem(problem, dictionary))
+        for id_, type_, text, digest, problem in zip(*columns, strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """A list of tasks fixed by content: ids and digests.
+
+    Attributes:
+        name: what the list is for, ``valid_seen`` for instance.
+        env: environment name.
+        entries: (task id, digest) pairs in order.
+    """
+
+    name: str
+    env: str
+    entries: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, name: str, tasks: Iterable[Task]) -> Manifest:
+        """The manifest of `tasks`."""
+        return cls(name, ENV, tuple((task.id, task.digest) for task in tasks))
+
+    def to_json(self) -> str:
+        """Versioned JSON text."""
+        head: dict[str, Any] = {"schema": MANIFEST_SCHEMA, "name": self.name, "env": self.env}
+        return json.dumps({**head, "tasks": [list(entry) for entry in self.entries]}, indent=1)
+
+    @classmethod
+    def from_json(cls, text: str, where: str) -> Manifest:
+        """Read :meth:`to_json`'s text.
+
+        Raises:
+            UserError: not a manifest, or of another version.
+        """
+        try:
+            data = json.loads(text)
+            schema = data["schema"]
+            if schema != MANIFEST_SCHEMA:
+                raise UserError(
+                    f"{where}: manifest of schema {schema}, expected {MANIFEST_SCHEMA}; write it "
+                    "again with this version"
+                )
+            entries = tuple((str(id_), str(digest)) for id_, digest in data["tasks"])
+            return cls(str(data["name"]), str(data["env"]), entries)
+        except (ValueError, KeyError, TypeError):
+            raise UserError(
+                f"{where}: not a task manifest; expected JSON with schema, name, env and tasks"
+            ) from None
+
+    def check(self, tasks: Iterable[Task]) -> None:
+        """Compare `tasks` with the manifest.
+
+        Raises:
+            UserError: naming the first task that is missing, new or different.
+        """
+        found = {task.id: task.digest for task in tasks}
+        wanted = dict(self.entries)
+        for id_, digest in wanted.items():
+            if id_ not in found:
+                raise UserError(f"manifest {self.name}: task {id_} is missing from the data")
+            if found[id_] != digest:
+                raise UserError(
+                    f"manifest {self.name}: task {id_} has other content "
+                    f"({found[id_][:12]}, expected {digest[:12]}); is it another release?"
+                )
+        extra = next(iter(found.keys() - wanted.keys()), None)
+        if extra is not None:
+            raise UserError(f"manifest {self.name}: task {extra} is not listed in it")

@@ -1,0 +1,242 @@
+"""Published games: where they lie and how a split is listed.
+
+Layouts understood below the data folder, in this order: folders
+``<split>/<task>/<trial>/game.tw-pddl``, directly or below a ``json_*`` folder (``json_2.1.1``); a
+packed ``<split>.parquet`` (:mod:`trajevolve.envs.alfworld.pack`); archives ``<split>.tar`` and
+``<split>.tar.zst`` of the same layout.
+"""
+
+from __future__ import annotations
+
+import os
+import tarfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+import numpy as np
+
+from trajevolve.envs.alfworld.gamefile import GAME_FILE, Texts, read_game
+from trajevolve.envs.alfworld.games import task_of
+from trajevolve.envs.alfworld.pack import load_pack
+from trajevolve.envs.alfworld.problem import parse_goal
+from trajevolve.envs.contract import Task
+from trajevolve.errors import UserError
+from trajevolve.seeds import derive_seed
+
+SPLITS = ("train", "valid_seen", "valid_unseen")
+
+
+def read_task(data: bytes, where: str, id_: str) -> Task:
+    """Make a task of the bytes of one game file. Raises UserError as :func:`read_game` does."""
+    game = read_game(data, where)
+    goal = parse_goal(game.problem, where)
+    return task_of(id_, goal.type, game.sentence, game.problem)
+
+
+def sample(total: int, count: int | None, seed: int, split: str) -> list[int]:
+    """Positions of a seeded sample of `count` out of `total`, ascending; all without a count."""
+    if count is None or count >= total:
+        return list(range(total))
+    rng = np.random.default_rng(derive_seed("alfworld", "sample", split, seed))
+    return sorted(int(i) for i in rng.choice(total, size=count, replace=False))
+
+
+class Library:
+    """The published games in one data folder. Nothing is touched before it is asked for.
+
+    Args:
+        data: the data folder; without it ``$ALFWORLD_DATA``, then ``data`` in the working
+            directory.
+    """
+
+    def __init__(self, data: str | Path | None = None) -> None:
+        self._given = data
+        self._archives: dict[Path, dict[str, Task]] = {}
+
+    @property
+    def root(self) -> Path:
+        """The data folder.
+
+        Raises:
+            UserError: it does not exist.
+        """
+        named = self._given or os.environ.get("ALFWORLD_DATA")
+        root = Path(named) if named else Path("data")
+        if not root.is_dir():
+            source = "--data" if self._given else "$ALFWORLD_DATA" if named else "the default"
+            raise UserError(
+                f"{root}: no such data folder (from {source}); download the games with "
+                "'pip install alfworld && alfworld-download' and name the folder with --data, or "
+                "use the built-in splits generated:train, generated:select, generated:eval"
+            )
+        return root
+
+    def tasks(self, split: str, count: int | None = None, seed: int = 0) -> list[Task]:
+        """List `split` in the order of its ids; with `count`, a seeded sample of that many.
+
+        Games marked unsolvable are left out, as the benchmark's own loader does.
+
+        Raises:
+            UserError: no such split here, or a game that cannot be used.
+        """
+        folder = self._folder(split)
+        if folder is not None:
+            files = sorted(folder.glob(f"*/*/{GAME_FILE}"))
+            chosen = [files[i] for i in sample(len(files), count, seed, split)]
+            found = (self._task_in(path) for path in chosen)
+            return [task for task in found if task is not None]
+        packed = self._packed(split)
+        if packed is not None:
+            listed: Sequence[Task] = packed
+        else:
+            listed = list(self._archive(split).values())
+        return [listed[i] for i in sample(len(listed), count, seed, split)]
+
+    def task(self, ref: str) -> Task:
+        """Find one game by the path of its folder or file, or by its id inside the data.
+
+        Raises:
+            UserError: not found, naming where it was looked for; or it cannot be used.
+        """
+        path = Path(ref)
+        if path.name == GAME_FILE or path.is_file() or (path / GAME_FILE).is_file():
+            file = path / GAME_FILE if path.is_dir() else path
+            if file.is_file():
+                return read_task(_bytes(file), str(file), "/".join(file.resolve().parts[-4:-1]))
+        parts = [part for part in path.parts if part != GAME_FILE and not part.startswith("json_")]
+        id_ = "/".join(parts[-3:])
+        split = parts[-3] if len(parts) >= 3 else ""
+        folder = self._folder(split) if split else None
+        if folder is not None:
+            file = folder.parent / id_ / GAME_FILE
+            if file.is_file():
+                return read_task(_bytes(file), str(file), id_)
+        elif split and self._source(split) is not None:
+            found = self._by_id(split).get(id_)
+            if found is not None:
+                return found
+        raise UserError(
+            f"task {ref!r}: no such game file or folder, and no {split or '<split>'}/<task>/<trial> "
+            f"of that name in {self.root}"
+        )
+
+    def texts(self) -> Texts | None:
+        """Domain and grammar of any published game in the data folder, None without one."""
+        try:
+            root = self.root
+        except UserError:
+            return None
+        for split in SPLITS:
+            folder = self._folder(split)
+            file = next(folder.glob(f"*/*/{GAME_FILE}"), None) if folder is not None else None
+            if file is not None:
+                return read_game(_bytes(file), str(file)).texts
+            for suffix in (".tar", ".tar.zst"):
+                archive = root / f"{split}{suffix}"
+                if archive.is_file():
+                    for name, data in _members(archive):
+                        return read_game(data, f"{archive}:{name}").texts
+        return None
+
+    def _folder(self, split: str) -> Path | None:
+        """The folder that holds `split` unpacked."""
+        root = self.root
+        bases = [root, *sorted((p for p in root.glob("json_*") if p.is_dir()), reverse=True)]
+        for base in bases:
+            if split and (base / split).is_dir():
+                return base / split
+        return None
+
+    def _source(self, split: str) -> Path | None:
+        """The pack or archive that holds `split`."""
+        for suffix in (".parquet", ".tar", ".tar.zst"):
+            path = self.root / f"{split}{suffix}"
+            if path.is_file():
+                return path
+        return None
+
+    def _packed(self, split: str) -> list[Task] | None:
+        path = self._source(split)
+        return load_pack(path) if path is not None and path.suffix == ".parquet" else None
+
+    def _by_id(self, split: str) -> dict[str, Task]:
+        path = self._source(split)
+        if path is not None and path.suffix == ".parquet":
+            if path not in self._archives:
+                self._archives[path] = {task.id: task for task in load_pack(path)}
+            return self._archives[path]
+        return self._archive(split)
+
+    def _archive(self, split: str) -> dict[str, Task]:
+        """Read a whole archive, once."""
+        path = self._source(split)
+        if path is None:
+            raise UserError(
+                f"split {split!r}: neither a folder {split}/ nor {split}.parquet, {split}.tar or "
+                f"{split}.tar.zst in {self.root}; splits without data are generated:train, "
+                "generated:select and generated:eval"
+            )
+        if path not in self._archives:
+            found = {}
+            for name, data in _members(path):
+                id_ = "/".join(Path(name).parts[-4:-1])
+                task = _usable(data, f"{path}:{name}", id_)
+                if task is not None:
+                    found[id_] = task
+            self._archives[path] = dict(sorted(found.items()))
+        return self._archives[path]
+
+    def _task_in(self, file: Path) -> Task | None:
+        return _usable(_bytes(file), str(file), "/".join(file.parts[-4:-1]))
+
+
+def _usable(data: bytes, where: str, id_: str) -> Task | None:
+    """Make a task, or None of a game marked unsolvable."""
+    # The mark stands behind the long texts; looking for it first spares reading them twice.
+    if b'"solvable": false' in data:
+        return None
+    return read_task(data, where, id_)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+
+
+def _members(archive: Path) -> Iterator[tuple[str, bytes]]:
+    """Names and contents of the game files in an archive, in its order."""
+    try:
+        with _opened(archive) as stream, tarfile.open(fileobj=stream, mode="r|") as tar:
+            for member in tar:
+                if member.isfile() and member.name.endswith(f"/{GAME_FILE}"):
+                    content = tar.extractfile(member)
+                    if content is not None:
+                        yield member.name, content.read()
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise UserError(
+            f"{archive}: not readable as an archive of games ({error}); get the file again"
+        ) from None
+
+
+@contextmanager
+def _opened(archive: Path) -> Iterator[IO[bytes]]:
+    with archive.open("rb") as raw:
+        if archive.suffix != ".zst":
+            yield raw
+            return
+        try:
+            import zstandard
+        except ImportError:
+            raise UserError(
+                f"{archive}: reading .zst needs the package zstandard: pip install zstandard"
+            ) from None
+        try:
+            yield cast("IO[bytes]", zstandard.ZstdDecompressor().stream_reader(raw))
+        except zstandard.ZstdError as error:
+            raise UserError(
+                f"{archive}: not readable as zstd ({error}); get the file again"
+            ) from None
