@@ -73,7 +73,7 @@ class ClumsyExpert(ScriptedAgent):
             self._episodes[turn.slot] = (Searcher(turn.task, rng), rng, level)
         searcher, rng, level = self._episodes[turn.slot]
         admissible = turn.observation.admissible or ()
-        planned = searcher.act(turn.observation.text, admissible)
+        planned = searcher.act(turn.observation)
         if rng.random() >= level:
             return planned
         return self._slip(rng, admissible, planned)

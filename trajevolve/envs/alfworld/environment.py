@@ -9,6 +9,7 @@ from pathlib import Path
 from trajevolve.envs.alfworld.games import ENV, Room, ground
 from trajevolve.envs.alfworld.generator import PANEL, generate_games, panel, regenerate
 from trajevolve.envs.alfworld.reader import Library, sample
+from trajevolve.envs.alfworld.rooms import difficulty_of
 from trajevolve.envs.alfworld.simulator import State, Verb
 from trajevolve.envs.alfworld.texts import NOTHING_HAPPENS
 from trajevolve.envs.contract import (
@@ -63,6 +64,7 @@ class AlfworldEnvironment(Environment):
     Args:
         data: the data folder; without it ``$ALFWORLD_DATA``, then ``data`` in the working
             directory. Looked at only when a real game is asked for.
+        backend: ``simulator``, or ``engine`` for the real TextWorld engine (extra ``alfworld``).
         difficulty: of generated games: easy, medium (= default), hard, or ranges ``8-12,10-20``
             of receptacles and objects.
     """
@@ -76,9 +78,29 @@ class AlfworldEnvironment(Environment):
         kinds=KINDS,
     )
 
-    def __init__(self, data: str | Path | None = None, difficulty: str = "default") -> None:
+    def __new__(
+        cls,
+        data: str | Path | None = None,
+        backend: str = "simulator",
+        difficulty: str = "default",
+    ) -> AlfworldEnvironment:
+        """Choose the class that plays with `backend`."""
+        if backend == "simulator":
+            return super().__new__(cls)
+        if backend != "engine":
+            raise UserError(f"backend {backend!r}: expected simulator or engine")
+        from trajevolve.envs.alfworld.engine import EngineEnvironment
+
+        return super().__new__(EngineEnvironment)
+
+    def __init__(
+        self,
+        data: str | Path | None = None,
+        backend: str = "simulator",
+        difficulty: str = "default",
+    ) -> None:
         self._library = Library(data)
-        self._difficulty = difficulty
+        self._difficulty = difficulty_of(difficulty)
         self._room: Room | None = None
         self._state: State | None = None
 

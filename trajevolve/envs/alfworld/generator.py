@@ -23,9 +23,6 @@ from trajevolve.envs.contract import Task
 from trajevolve.errors import UserError
 from trajevolve.seeds import derive_seed
 
-STREAMS = ("train", "select", "eval", "free")
-"""Disjoint sources of games. ``free`` is for everything that is no split of the environment."""
-
 PANEL = {"select": 120, "eval": 200}
 """Sizes of the two fixed panels."""
 
@@ -82,7 +79,8 @@ def generate_games(
         seed: any number; other seeds give other games.
         difficulty: a :class:`Difficulty` or a name that :func:`difficulty_of` understands.
         types: task types, taken in turn; all six without.
-        stream: one of :data:`STREAMS`; the games of different streams never coincide.
+        stream: a word that names the use; other words give other games from the same seed.
+            The splits of the environment are the streams train, select and eval.
 
     Returns:
         tasks with ids ``generated/<stream>/<difficulty>/<seed>/<index>-<type>``.
@@ -109,16 +107,16 @@ def regenerate(ref: str) -> tuple[Task, Generated] | None:
     """Make the game with id `ref` again; None when `ref` is no id of a generated game.
 
     Raises:
-        UserError: it looks like one, but its stream, difficulty or type is unknown.
+        UserError: it looks like one, but its difficulty or type is unknown.
     """
     found = _ID.fullmatch(ref)
     if found is None:
         return None
     stream, level, seed, index, type_ = found.groups()
-    if stream not in STREAMS or type_ not in TASK_TYPES:
+    if type_ not in TASK_TYPES:
         raise UserError(
-            f"task {ref!r}: unknown stream or type; expected "
-            "generated/<stream>/<difficulty>/<seed>/<index>-<type>, as `tasks` lists them"
+            f"task {ref!r}: unknown task type {type_!r}; expected "
+            "generated/<stream>/<difficulty>/<seed>/<index>-<type>"
         )
     return _task(stream, difficulty_of(level), int(seed), int(index), type_)
 

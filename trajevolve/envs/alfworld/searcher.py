@@ -14,7 +14,7 @@ import numpy as np
 
 from trajevolve.envs.alfworld import vocabulary
 from trajevolve.envs.alfworld.domain import read_sentence
-from trajevolve.envs.contract import Observation, Task
+from trajevolve.envs.contract import Task
 from trajevolve.errors import UserError
 
 _LIST = re.compile(r"\ban? (\w+ \d+)")
@@ -71,18 +71,23 @@ class Searcher:
         self._places: list[str] = []
         self._lit: set[str] = set()
 
-    def act(self, observation: Observation) -> str:
-        """Take note of `observation`, the answer to the last action whoever chose it; act.
+    def act(self, text: str, admissible: Sequence[str]) -> str:
+        """Take note of what was answered to the last action, whoever chose it, and act.
+
+        Args:
+            text: the observation; at the start, the intro.
+            admissible: the commands that are possible now.
 
         Returns:
-            an admissible command.
+            one of `admissible`.
         """
-        commands = observation.admissible or ()
-        self._note(observation.text, commands)
+        commands = admissible
+        self._note(text, commands)
         available = set(commands)
         for command in self._wishes():
             if command in available:
                 return command
+        # Nothing it knows of helps, as when a foreign hand closed a door: see another place.
         moves = [c for c in commands if c.startswith("go to ")] or list(commands)
         return moves[int(self._rng.integers(len(moves)))]
 
@@ -170,18 +175,11 @@ class Searcher:
             for place in self._places:
                 self._contents.pop(place, None)
             self._unseen = self._order()
-        # The place where one stands comes first: it only has to be opened.
-        if self._here in self._unseen and self._here in self._closed:
-            return [f"open {self._here}", *self._visit(self._unseen[0])]
-        for command in (f"open {place}" for place in self._unseen if place in self._closed):
-            # One that shares the location needs no walk; elsewhere this is inadmissible.
-            if self._near(command[5:]):
-                return [command]
-        rest = [place for place in self._unseen if place != self._here] or self._places
-        return [step for place in rest[:3] for step in (f"go to {place}", f"examine {place}")]
-
-    def _near(self, place: str) -> bool:
-        return place == self._here
+        # What shares this location is opened or examined first: it needs no walk.
+        rest = sorted(self._unseen, key=lambda place: place != self._here)
+        here = [f"open {place}" for place in rest]
+        here += [f"examine {place}" for place in rest if place not in self._closed]
+        return [*here, *(f"go to {place}" for place in self._unseen)]
 
     def _to_lamp(self) -> list[str]:
         lamps = [
