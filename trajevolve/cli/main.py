@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from trajevolve.cli import upkeep
+from trajevolve.cli import environments, evaluating, playing, upkeep, verifying
 from trajevolve.errors import UserError
 
 INTERRUPTED = 130
@@ -26,7 +26,7 @@ app = typer.Typer(
     help="Train language-model agents with hindsight step credit and trajectory evolution.",
     epilog="Every command explains itself with --help; the manual is docs/commands.md.",
 )
-for module in (upkeep,):
+for module in (evaluating, playing, verifying, environments, upkeep):
     module.register(app)
 
 

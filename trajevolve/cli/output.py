@@ -6,15 +6,20 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import IO, Any
 
 import typer
 
 
-def print_json(value: Any, indent: int | None = None) -> None:
-    """Write `value` as one JSON document and flush, so that a reader at a pipe sees it at once."""
-    sys.stdout.write(json.dumps(value, indent=indent, allow_nan=False) + "\n")
-    sys.stdout.flush()
+def print_json(value: Any, indent: int | None = None, stream: IO[str] | None = None) -> None:
+    """Write `value` as one JSON document and flush, so that a reader at a pipe sees it at once.
+
+    Raises:
+        ValueError: it holds NaN or infinity, which JSON cannot say; nothing is written.
+    """
+    target = sys.stdout if stream is None else stream
+    target.write(json.dumps(value, indent=indent, allow_nan=False) + "\n")
+    target.flush()
 
 
 def note(message: str) -> None:

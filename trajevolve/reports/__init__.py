@@ -1,0 +1,1 @@
+"""Tables and figures of finished or running runs."""

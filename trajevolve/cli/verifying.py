@@ -1,0 +1,106 @@
+"""`verify`: hindsight labels for recorded trajectories of any agent."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Annotated, Any, Literal
+
+import typer
+
+from trajevolve.cli.options import BackendName, DataFolder, EnvName
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to `app`."""
+    app.command()(verify)
+
+
+def verify(
+    env: EnvName,
+    input: Annotated[
+        Path, typer.Option("--input", metavar="FILE", help="JSONL; - reads standard input.")
+    ],
+    data: DataFolder = None,
+    mode: Annotated[
+        Literal["cumulative", "independent"],
+        typer.Option(help="Labels that hold together, or one by one as in the paper."),
+    ] = "cumulative",
+    order: Annotated[
+        Literal["backward", "forward"],
+        typer.Option(help="Of the cumulative mode: backward keeps the first of two detours."),
+    ] = "backward",
+    backend: BackendName = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Instead of standard output.")
+    ] = None,
+) -> None:
+    """Label every step of recorded trajectories as necessary (1) or redundant (0).
+
+    Input: one object a line, {"task": PATH-OR-ID, "actions": [...]}. Output: the same rows in
+    order with env, success, labels, dependents, minimal and transitions. A row that cannot be
+    read or run becomes {"error": ...} in its place, and the exit status is 1.
+    """
+    from trajevolve.cli.options import open_environment
+    from trajevolve.credit.rows import verify_rows
+    from trajevolve.files import write_atomically
+
+    _check_paths(input, output)
+    environment = open_environment(env, data, backend)
+    try:
+        rows = verify_rows(_lines(input), environment, mode=mode, order=order)
+        if output is None:
+            bad = _print(rows, sys.stdout)
+        else:
+            counted: list[int] = []
+            write_atomically(output, lambda partial: counted.append(_write(rows, partial)))
+            bad = counted[0]
+    finally:
+        environment.close()
+    if bad:
+        typer.echo(f'{bad} rows could not be verified; see their "error"', err=True)
+        raise typer.Exit(1)
+
+
+def _check_paths(input: Path, output: Path | None) -> None:
+    from trajevolve.errors import UserError
+
+    if str(input) != "-" and not input.is_file():
+        raise UserError(f"--input {input}: no such file; expected JSON lines of task and actions")
+    if output is not None and output.is_dir():
+        raise UserError(f"--output {output}: is a folder; give a file name")
+
+
+def _lines(path: Path) -> Iterator[Any]:
+    """Yield lines undecoded: one that is not UTF-8 then fails as a row, not the whole file."""
+    from trajevolve.errors import UserError
+
+    if str(path) == "-":
+        yield from sys.stdin.buffer
+        return
+    try:
+        with path.open("rb") as stream:
+            yield from stream
+    except OSError as error:
+        raise UserError(f"--input {path}: cannot be read: {error.strerror}") from None
+
+
+def _write(rows: Iterable[dict[str, Any]], path: Path) -> int:
+    with path.open("w", encoding="utf-8") as stream:
+        return _print(rows, stream)
+
+
+def _print(rows: Iterable[dict[str, Any]], stream: IO[str]) -> int:
+    """Write rows as JSON lines and return how many are errors."""
+    from trajevolve.cli.output import print_json
+
+    bad = 0
+    for row in rows:
+        try:
+            print_json(row, stream=stream)
+        except ValueError:
+            row = {"error": f"task {row.get('task')!r}: the row holds NaN or infinity"}
+            print_json(row, stream=stream)
+        bad += "error" in row and "success" not in row
+    return bad
