@@ -17,13 +17,8 @@ HOUSES = [
     house_task("cabinet", "ball", cabinet="", t="ball", b="cup"),
 ]
 choices = st.lists(st.integers(0, 11), max_size=12)
-lab_steps = st.lists(
-    st.sampled_from(
-        ["open door", "go kitchen", "go hall", "activate stove", "wait", "look around"]
-        + ["examine stove", "dance"]
-    ),
-    max_size=10,
-)
+LAB_STEPS = ["open door", "go kitchen", "go hall", "activate stove", "wait", "look around"]
+lab_steps = st.lists(st.sampled_from([*LAB_STEPS, "examine stove", "dance"]), max_size=10)
 LAB_WAY_OUT = ["open door", "go kitchen", "activate stove", "wait", "wait", "focus on water"]
 
 

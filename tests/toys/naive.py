@@ -42,9 +42,7 @@ class Naive:
         return next((group for group in self.groups if position in group), {position})
 
     def is_information(self, position: int) -> bool:
-        return any(
-            self.env.kind(self.actions[p]) == Kind.INFORMATION for p in self.group(position)
-        )
+        return any(self.env.kind(self.actions[p]) == Kind.INFORMATION for p in self.group(position))
 
     def replay(self, positions: Sequence[int]) -> tuple[bool, list[int], set[int]]:
         """(V, executed, D); starts over without whatever turns out not to be executable."""

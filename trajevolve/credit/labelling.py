@@ -89,7 +89,9 @@ def verify_trajectories(
         transitions=verifier.transitions,
         cpu_seconds=time.process_time() - started,
         mean_redundancy=sum(redundancies) / len(redundancies) if redundancies else 0.0,
-        redundant_steps=sum(step.label == 0 for trajectory in verified for step in trajectory.steps),
+        redundant_steps=sum(
+            step.label == 0 for trajectory in verified for step in trajectory.steps
+        ),
         steps=sum(map(len, verified)),
         problems=tuple(problems),
     )

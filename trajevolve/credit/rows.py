@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from trajevolve.credit.replay import ReplayError
-from trajevolve.credit.verification import Mode, Order, verify
+from trajevolve.credit.verification import Mode, Order, check_options, verify
 from trajevolve.envs.contract import Environment, Task
 from trajevolve.errors import UserError
 
@@ -29,7 +29,11 @@ def verify_rows(
     action that cannot be executed, or is no text, is an invalid step, not an error. There is
     no step limit. A row that cannot be read or run becomes ``{"error": "line N: ..."}``; the
     others are not affected.
+
+    Raises:
+        UserError: `mode` or `order` is unknown.
     """
+    check_options(mode, order)
     tasks: dict[str, Task] = {}
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -37,12 +41,13 @@ def verify_rows(
         try:
             row = _read(line)
             task = _task(env, row["task"], tasks)
-            yield _verify_row(env, task, row, mode, order, loop_prepass)
+            result = _verify_row(env, task, row, mode, order, loop_prepass)
         except (UserError, ReplayError) as error:
-            yield {"error": f"line {number}: {error}"}
+            result = {"error": f"line {number}: {error}"}
         except Exception as error:  # an environment that fails on one row must not lose the rest
             text = " ".join(f"{type(error).__name__}: {error}".split())
-            yield {"error": f"line {number}: the environment failed: {text}"}
+            result = {"error": f"line {number}: the environment failed: {text}"}
+        yield result
 
 
 def _verify_row(

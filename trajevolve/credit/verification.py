@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 from trajevolve.credit.loops import longest_loop
 from trajevolve.credit.replay import ReplayGraph
@@ -106,7 +106,8 @@ def verify_on(
     valid: Sequence[bool] | None = None,
 ) -> Verification:
     """Do as :func:`verify`, with transitions shared by all trajectories of the graph's task."""
-    _check(mode, order, actions, valid)
+    check_options(mode, order)
+    _check_shape(actions, valid)
     before = graph.transitions
     script = [_script(graph.env, action) for action in actions]
     usable = [
@@ -141,6 +142,14 @@ def verify_on(
         minimal=tuple(survivors),
         transitions=graph.transitions - before,
     )
+
+
+def check_options(mode: str, order: str) -> None:
+    """Raise UserError unless `mode` and `order` are known."""
+    if mode not in get_args(Mode):
+        raise UserError(f"mode {mode!r} is unknown; use 'cumulative' or 'independent'")
+    if order not in get_args(Order):
+        raise UserError(f"order {order!r} is unknown; use 'backward' or 'forward'")
 
 
 def _independent(
@@ -222,13 +231,7 @@ def _script(env: Environment, action: object) -> str:
     return env.canonical(action) if isinstance(action, str) and action.strip() else ""
 
 
-def _check(
-    mode: str, order: str, actions: Sequence[str | None], valid: Sequence[bool] | None
-) -> None:
-    if mode not in ("cumulative", "independent"):
-        raise UserError(f"mode {mode!r} is unknown; use 'cumulative' or 'independent'")
-    if order not in ("backward", "forward"):
-        raise UserError(f"order {order!r} is unknown; use 'backward' or 'forward'")
+def _check_shape(actions: Sequence[str | None], valid: Sequence[bool] | None) -> None:
     if isinstance(actions, str):
         raise UserError("actions is one string; give a list of actions, one text a step")
     if valid is not None and len(valid) != len(actions):
