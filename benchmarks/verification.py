@@ -19,7 +19,7 @@ import numpy as np
 
 from trajevolve.config import CreditConfig
 from trajevolve.credit.labelling import verify_trajectories
-from trajevolve.envs.registry import make_env
+from trajevolve.envs.alfworld.environment import AlfworldEnvironment
 from trajevolve.trajectory import Step, Trajectory
 
 GAMES, GROUP_SIZE, LIMIT, SLIPS = 16, 8, 30, 0.4
@@ -27,7 +27,7 @@ GAMES, GROUP_SIZE, LIMIT, SLIPS = 16, 8, 30, 0.4
 
 def record(seed: int) -> list[list[list[str]]]:
     """Record `GROUP_SIZE` clumsy successes on each game as lists of actions."""
-    env = make_env("alfworld")
+    env = AlfworldEnvironment()
     rng = np.random.default_rng(seed)
     groups = []
     for task in env.tasks("generated:train", GAMES, seed):
@@ -64,7 +64,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         groups = pool.submit(record, arguments.seed).result()
-    env = make_env("alfworld")
+    env = AlfworldEnvironment()
     tasks = env.tasks("generated:train", GAMES, arguments.seed)
     trajectories = [
         as_trajectory(task.id, number, actions)

@@ -21,7 +21,8 @@ def test_a_built_in_name():
 
 def test_a_module_in_the_current_folder(tmp_path, monkeypatch):
     (tmp_path / "my_own_rooms.py").write_text(
-        "from toys.house import HouseEnvironment\n\ndef make(size=1):\n    return HouseEnvironment()\n"
+        "from toys.house import HouseEnvironment\n"
+        "def make(size=1):\n    return HouseEnvironment()\n"
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from trajevolve.envs.contract import Environment, Kind, Observation, Outcome, Spec, Task
 
@@ -64,7 +65,7 @@ class ShopEnvironment(Environment):
     def coupled(self, actions: Sequence[str]) -> Iterable[tuple[int, ...]]:
         return [
             (index, index + 1)
-            for index, (action, after) in enumerate(zip(actions, actions[1:], strict=False))
+            for index, (action, after) in enumerate(pairwise(actions))
             if action in TABS and after == PREV
         ]
 

@@ -10,7 +10,7 @@ query that changes the state, gives wrong labels without an error. Run this firs
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -85,9 +85,9 @@ def check_environment(env: Environment, tasks: Sequence[Task], seed: int = 0) ->
     return Report(name, (first, *(_run(name, check, probe) for name, check in CHECKS)))
 
 
-def _run(name: str, check: object, probe: Probe) -> Check:
+def _run(name: str, check: Callable[[Probe], str], probe: Probe) -> Check:
     try:
-        return Check(name, "pass", check(probe))  # type: ignore[operator]
+        return Check(name, "pass", check(probe))
     except Broken as finding:
         return Check(name, "fail", str(finding))
     except Inapplicable as reason:

@@ -66,9 +66,7 @@ def check_coupled(probe: Probe) -> str:
     """Groups are well formed, and a group of queries ends in the state it began in."""
     groups = 0
     for walk in probe.walks:
-        executed = [
-            a for a, answer in zip(walk.actions, walk.outcomes, strict=True) if answer.feasible
-        ]
+        executed = walk.executed(len(walk.actions))
         taken: set[int] = set()
         for group in probe.env.coupled(executed):
             if len(group) < 2 or list(group) != sorted(set(group)):
@@ -123,11 +121,7 @@ def _partners(probe: Probe, walk: Walk, index: int, action: str) -> list[str]:
     if not answer.feasible or answer.done:
         return []
     following = answer.observation.admissible or ()
-    before = [
-        earlier
-        for earlier, outcome in zip(walk.actions[:index], walk.outcomes, strict=False)
-        if outcome.feasible
-    ]
+    before = walk.executed(index)
     pair = (len(before), len(before) + 1)
     return [
         partner

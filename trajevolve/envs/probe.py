@@ -41,6 +41,11 @@ class Walk:
         """Return what is seen after the first `index` actions."""
         return self.outcomes[index - 1].observation if index else self.start
 
+    def executed(self, count: int) -> list[str]:
+        """Keep the feasible ones of the first `count` actions."""
+        pairs = zip(self.actions[:count], self.outcomes[:count], strict=True)
+        return [action for action, outcome in pairs if outcome.feasible]
+
 
 @dataclass
 class Probe:

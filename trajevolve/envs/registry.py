@@ -60,7 +60,7 @@ def _load(path: str, name: str, extra: str) -> Callable[..., Any]:
     factory = getattr(module, attribute, None)
     if not callable(factory):
         raise UserError(f"environment {name}: {module_name} has no class or function {attribute!r}")
-    return factory  # type: ignore[no-any-return]
+    return factory
 
 
 def _import(module_name: str) -> Any:
