@@ -1,0 +1,128 @@
+"""The Prefect server of one run: started with it, gone when it is gone, however it ends."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+from trajevolve import telemetry
+from trajevolve.errors import UserError
+
+START_TIMEOUT_S = 180.0
+PR_SET_PDEATHSIG = 1
+
+
+class PrefectServer:
+    """A server for this process alone, or the one that ``PREFECT_API_URL`` names.
+
+    It starts while the caller goes on importing; :meth:`wait` returns when it answers. Prefect
+    reads its settings when it is imported, so make this object before that.
+    """
+
+    def __init__(self, project: Path) -> None:
+        """Start it, with its database in ``<project>/.prefect``."""
+        self._process: subprocess.Popen[bytes] | None = None
+        configure(project)
+        if os.environ.get("PREFECT_API_URL"):
+            return
+        home = Path(os.environ["PREFECT_HOME"])
+        home.mkdir(parents=True, exist_ok=True)
+        self._log = home / "server.log"
+        port = _free_port()
+        with self._log.open("wb") as stream:
+            self._process = subprocess.Popen(
+                _command(port),
+                env={**os.environ, "PREFECT_UI_ENABLED": "false"},
+                stdin=subprocess.DEVNULL,
+                stdout=stream,
+                stderr=stream,
+                preexec_fn=_die_with(os.getpid()),
+            )
+        self._url = f"http://127.0.0.1:{port}/api"
+        os.environ["PREFECT_API_URL"] = self._url
+
+    def wait(self, timeout: float = START_TIMEOUT_S) -> None:
+        """Return when the server answers.
+
+        Raises:
+            UserError: it ended, or did not answer within `timeout` seconds.
+        """
+        if self._process is None:
+            return
+        deadline = time.monotonic() + timeout
+        while not _answers(self._url):
+            ended = self._process.poll() is not None
+            if ended or time.monotonic() > deadline:
+                why = "ended" if ended else f"did not answer within {timeout:.0f} s"
+                self.stop()
+                raise UserError(f"Prefect's server {why}; see {self._log}")
+            time.sleep(0.1)
+
+    def stop(self) -> None:
+        """End the server if it is this process's. Idempotent."""
+        if self._process is None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process = None
+        os.environ.pop("PREFECT_API_URL", None)
+
+
+def configure(project: Path) -> None:
+    """Set what Prefect reads from the environment, where the user has not set it."""
+    telemetry.switch_off()
+    os.environ.setdefault("PREFECT_HOME", str(project.resolve() / ".prefect"))
+    os.environ.setdefault("PREFECT_LOGGING_LOGGERS_PREFECT_TASK_RUNS_LEVEL", "WARNING")
+    os.environ.setdefault("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", "180")
+
+
+def _command(port: int) -> list[str]:
+    return [
+        sys.executable,
+        *("-m", "uvicorn", "--factory", "prefect.server.api.server:create_app"),
+        *("--host", "127.0.0.1", "--port", str(port), "--log-level", "error", "--lifespan", "on"),
+    ]
+
+
+def _die_with(parent: int) -> Callable[[], None] | None:
+    """Make a child that the kernel kills when its parent ends (Linux; elsewhere it is stopped).
+
+    The library is loaded here, before the fork: little is safe to do after it.
+    """
+    if not sys.platform.startswith("linux"):
+        return None
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+
+    def bind() -> None:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it ended in between
+            os._exit(1)
+
+    return bind
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{url}/health", timeout=5) as answer:
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False

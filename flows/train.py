@@ -1,0 +1,101 @@
+"""The training flow: reads like the algorithm, and does nothing but call its stages.
+
+Re-execution and verification of evolved trajectories are part of ``evolution``; old
+log-probabilities are computed in ``advantages``, once, before the policy moves.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from prefect import flow, get_run_logger, runtime
+
+from trajevolve.config import load_config
+from trajevolve.experiment import Experiment, close_experiment, open_experiment
+from trajevolve.record import record_iteration
+from trajevolve.schedule import evaluates, evolves
+from trajevolve.summary import write_summary
+from trajevolve_flows.board import Board
+from trajevolve_tasks.stages import (
+    advantages,
+    evaluation,
+    evaluation_after,
+    evaluation_before,
+    evolution,
+    fine_tune_discriminator,
+    labelling,
+    rollout,
+    update_policy,
+    verification,
+)
+
+RUNS = Path("runs")
+
+
+@flow(name="trajevolve", flow_run_name="{run}", persist_result=False)
+def train(run: str, config: str | None = None, overrides: dict[str, Any] | None = None) -> str:
+    """Train one policy, or go on with a run of that name; return the path of its summary.
+
+    Args:
+        run: name of the run; its folder is ``runs/<run>``.
+        config: path of a params.yaml; without it the defaults.
+        overrides: dotted key -> value, laid over the file (``{"rollout.groups": 4}``).
+    """
+    settings = load_config(
+        Path(config) if config else None,
+        [f"{key}={json.dumps(value)}" for key, value in (overrides or {}).items()],
+    )
+    run_dir = RUNS / run
+    experiment = open_experiment(run_dir, settings)
+    succeeded = False
+    try:
+        _note_flow_run(experiment)
+        summary = _train(experiment, str(run_dir))
+        succeeded = True
+    finally:
+        experiment.tracker.finish(succeeded)
+        close_experiment(run_dir)
+    return str(summary)
+
+
+def _train(experiment: Experiment, run: str) -> Path:
+    config = experiment.config
+    board = Board(run, config.iterations, get_run_logger())
+    for k in range(_first_iteration(experiment), config.iterations):
+        if k == 0:
+            evaluation_before(run, k)
+        sampled = rollout(run, k)
+        verified = verification(run, k)
+        if config.discriminator.enabled:
+            labelling(run, k)
+            fine_tune_discriminator(run, k)
+        if evolves(config, k):
+            evolution(run, k)
+        advantages(run, k)
+        updated = update_policy(run, k)
+        if evaluates(config, k):
+            evaluation(run, k)
+        record_iteration(experiment, k)
+        board.show(k, sampled["metrics"], verified["metrics"], updated["metrics"])
+    evaluation_after(run, config.iterations)
+    record_iteration(experiment, config.iterations)
+    summary = write_summary(experiment)
+    board.close(summary, experiment)
+    return summary
+
+
+def _first_iteration(experiment: Experiment) -> int:
+    """Return the iteration that is not finished; the one before is recorded if it was not."""
+    point = experiment.next_point()
+    if point is None or point.iteration == 0:
+        return 0 if point else experiment.config.iterations
+    record_iteration(experiment, point.iteration - 1)
+    return point.iteration
+
+
+def _note_flow_run(experiment: Experiment) -> None:
+    flow_run = str(runtime.flow_run.id or "")
+    if flow_run:
+        experiment.note_flow_run(flow_run)

@@ -1,0 +1,74 @@
+"""Every stage as a Prefect task.
+
+Each is a few lines over :mod:`trajevolve.stages`. Tasks return references and never trajectories;
+the ledger decides whether anything is left to do, so Prefect's cache is off. Stages that train
+are not retried: weights may have moved. The others start from an empty folder and may be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypedDict
+
+from prefect import Task, task
+from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import State, TaskRun
+
+from trajevolve import stages
+from trajevolve.errors import UserError
+from trajevolve.experiment import Experiment, open_experiment
+from trajevolve.ledger import Commit
+
+
+class Reference(TypedDict):
+    """What a task hands on: the stage's main output, its rows and its numbers."""
+
+    path: str
+    md5: str
+    rows: int
+    metrics: dict[str, float]
+
+
+Stage = Callable[[Experiment, int], Commit]
+
+
+def _as_task(stage: Stage, retries: int) -> Task[[str, int], Reference]:
+    """Make a Prefect task of `stage`, called with the run's folder and the iteration."""
+
+    def run(run_dir: str, iteration: int) -> Reference:
+        return _reference(stage(open_experiment(Path(run_dir)), iteration))
+
+    name = stage.__name__
+    run.__doc__ = stage.__doc__
+    return task(
+        name=name,
+        task_run_name=f"{name} {{iteration:04d}}",
+        cache_policy=NO_CACHE,
+        persist_result=False,
+        retries=retries,
+        retry_delay_seconds=1,
+        retry_condition_fn=_worth_retrying if retries else None,
+    )(run)
+
+
+def _worth_retrying(task: Task[Any, Any], run: TaskRun, state: State[Any]) -> bool:
+    """A mistake of the user stays one."""
+    return not isinstance(state.result(raise_on_failure=False), UserError)
+
+
+def _reference(commit: Commit) -> Reference:
+    main = commit.outputs.get("trajectories") or commit.outputs["checkpoint"]
+    return Reference(path=main.path, md5=main.md5, rows=main.rows, metrics=dict(commit.metrics))
+
+
+rollout = _as_task(stages.rollout, retries=1)
+verification = _as_task(stages.verification, retries=1)
+labelling = _as_task(stages.labelling, retries=1)
+fine_tune_discriminator = _as_task(stages.discriminator, retries=0)
+evolution = _as_task(stages.evolution, retries=1)
+advantages = _as_task(stages.advantages, retries=1)
+update_policy = _as_task(stages.update, retries=0)
+evaluation = _as_task(stages.evaluation, retries=1)
+evaluation_before = _as_task(stages.evaluation_before, retries=1)
+evaluation_after = _as_task(stages.evaluation_after, retries=1)

@@ -1,0 +1,86 @@
+"""After an iteration: tell MLflow, version the shards, drop checkpoints nobody needs.
+
+All of it can be done again: the ledger has the numbers, and what was told already is told once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trajevolve.experiment import Experiment
+from trajevolve.files import write_json
+from trajevolve.ledger import Commit
+from trajevolve.schedule import stages
+from trajevolve.tracking import Dataset
+
+CHECKPOINTED = ("update", "discriminator")
+
+
+def record_iteration(experiment: Experiment, iteration: int) -> None:
+    """Log a finished iteration, add its shards when due, and prune."""
+    commits = [experiment.commit(iteration, s) for s in stages(experiment.config, iteration)]
+    marker = experiment.ledger.iteration_dir(iteration) / "recorded.json"
+    if not marker.is_file():
+        _track(experiment, iteration, commits)
+        version = None
+        last = iteration >= experiment.config.iterations
+        if last or experiment.versioner.due(iteration):
+            version = experiment.versioner.add(experiment.run_dir / "shards")
+        if version is not None:
+            experiment.tracker.tag({"dvc": version})
+            experiment.note_version(version)
+        write_json(marker, {"mlflow_run": experiment.tracker.run_id, "dvc": version})
+    prune_checkpoints(experiment, iteration)
+
+
+def prune_checkpoints(experiment: Experiment, iteration: int) -> None:
+    """Keep the last checkpoints and the best of the policy; the newest is always among them."""
+    keep = experiment.config.checkpoints
+    best = {c.iteration for c in _by_success(experiment)[: keep.keep_best]}
+    for stage in CHECKPOINTED:
+        for commit in experiment.ledger.commits(stage):
+            recent = commit.iteration > iteration - keep.keep_last
+            chosen = stage == "update" and commit.iteration in best
+            if not (recent or chosen or commit.outputs["checkpoint"].pruned):
+                experiment.ledger.prune(commit, "checkpoint")
+
+
+def metrics_of(commit: Commit) -> dict[str, float]:
+    """Name the commit's metrics ``stage/name`` and add the stage's wall time."""
+    prefix = f"{commit.stage}/"
+    named = {
+        name if name.startswith(prefix) else prefix + name: value
+        for name, value in commit.metrics.items()
+    }
+    return {**named, f"seconds/{commit.stage}": commit.seconds}
+
+
+def _track(experiment: Experiment, iteration: int, commits: list[Commit]) -> None:
+    tracker = experiment.tracker
+    metrics: dict[str, float] = {}
+    for commit in commits:
+        metrics |= metrics_of(commit)
+    tracker.log_metrics(iteration, metrics, commits[-1].time)
+    tracker.log_datasets(iteration, _datasets(experiment, commits))
+    sample = experiment.config.tracking.traces_per_iteration
+    if sample and "advantages" in stages(experiment.config, iteration):
+        tracker.log_trajectories(iteration, experiment.read(iteration, "advantages")[:sample])
+    for commit in commits:
+        if commit.stage == "update":
+            output = commit.outputs["checkpoint"]
+            path = str(experiment.ledger.path(output))
+            tracker.tag({"checkpoint": path, "checkpoint.md5": output.md5})
+
+
+def _datasets(experiment: Experiment, commits: list[Commit]) -> Iterator[Dataset]:
+    for commit in commits:
+        output = commit.outputs.get("trajectories")
+        if output is not None:
+            path = experiment.ledger.path(output)
+            yield Dataset(commit.stage, output.md5, output.rows, path)
+
+
+def _by_success(experiment: Experiment) -> list[Commit]:
+    """Selections, the best first (later ones first on ties)."""
+    tried = experiment.ledger.commits("evaluation")
+    return sorted(tried, key=lambda c: (c.metrics["success"], c.iteration), reverse=True)

@@ -1,0 +1,359 @@
+"""The stages of one iteration: what each reads, computes and commits (paper §3, Algorithm 1).
+
+A stage is a function of (experiment, iteration). It takes its inputs from the ledger, never from
+memory alone, and returns its commit; one that is committed already returns at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trajevolve.envs.contract import Task
+from trajevolve.experiment import Experiment
+from trajevolve.files import write_json
+from trajevolve.ledger import Commit, Output, Produced, run_stage
+from trajevolve.rollout import Episode, play
+from trajevolve.schedule import Stage, evolves
+from trajevolve.trajectory import Group, Trajectory
+
+if TYPE_CHECKING:
+    from trajevolve.credit.labelling import VerificationStats
+    from trajevolve.evaluation import Evaluation
+    from trajevolve.evolution.evolve import Acceptance
+
+Body = Callable[[Path], Produced]
+
+
+def rollout(experiment: Experiment, iteration: int) -> Commit:
+    """Sample N episodes of each of the iteration's tasks under the current policy."""
+
+    def body(folder: Path) -> Produced:
+        config = experiment.config
+        agent = experiment.policy(iteration).agent(config.rollout.temperature)
+        episodes = [
+            Episode(
+                f"{iteration:04d}/{number:02d}/{member}",
+                task,
+                experiment.seed("rollout", iteration, task.id, member),
+            )
+            for number, task in enumerate(experiment.tasks(iteration))
+            for member in range(config.rollout.group_size)
+        ]
+        played = play(episodes, agent, experiment.make_environment, config.env)
+        return _produced(experiment, iteration, "rollout", played, rollout_metrics(played))
+
+    inputs = {"policy": experiment.policy_md5(iteration)}
+    return run_stage(experiment.ledger, iteration, "rollout", inputs, body)
+
+
+def verification(experiment: Experiment, iteration: int) -> Commit:
+    """Label the steps of every success by counterfactual replay (paper §3.2)."""
+
+    def body(folder: Path) -> Produced:
+        from trajevolve.credit.labelling import verify_trajectories
+
+        labelled, stats = verify_trajectories(
+            experiment.environment,
+            _tasks_by_id(experiment, iteration),
+            experiment.read(iteration, "rollout"),
+            experiment.config.credit,
+        )
+        metrics = verification_metrics(stats)
+        return _produced(experiment, iteration, "verification", labelled, metrics)
+
+    return _stage(experiment, iteration, "verification", ["rollout"], body)
+
+
+def labelling(experiment: Experiment, iteration: int) -> Commit:
+    """Let the discriminator judge every step; failures have no other label (paper §3.2)."""
+
+    def body(folder: Path) -> Produced:
+        from trajevolve.credit.scoring import fit_baselines, score_trajectories
+
+        verified = experiment.read(iteration, "verification")
+        judged = experiment.discriminator(iteration).predict(verified)
+        metrics = score_trajectories(judged, fit_baselines(verified), "success")
+        return _produced(experiment, iteration, "labelling", judged, metrics)
+
+    extra = {"discriminator": experiment.discriminator_md5(iteration)}
+    return _stage(experiment, iteration, "labelling", ["verification"], body, extra)
+
+
+def discriminator(experiment: Experiment, iteration: int) -> Commit:
+    """Fine-tune the discriminator on this iteration's verified successes (paper §3.2)."""
+
+    def body(folder: Path) -> Produced:
+        verified = experiment.read(iteration, "verification")
+        judge = experiment.discriminator(iteration)
+        experiment.begin_training(iteration, "discriminator")
+        metrics = judge.fit(verified, seed=experiment.seed("discriminator", iteration))
+        judge.save(folder / "checkpoint")
+        return Produced({"checkpoint": (folder / "checkpoint", 0)}, _without_timings(metrics))
+
+    extra = {"discriminator": experiment.discriminator_md5(iteration)}
+    commit = _stage(experiment, iteration, "discriminator", ["verification"], body, extra)
+    experiment.end_training(commit)
+    return commit
+
+
+def evolution(experiment: Experiment, iteration: int) -> Commit:
+    """Evolve trajectories, re-execute and verify them, decide which are used (paper §3.4)."""
+
+    def body(folder: Path) -> Produced:
+        from trajevolve.credit.labelling import verify_trajectories
+
+        config = experiment.config
+        groups = to_groups(experiment.read(iteration, _labelled_by(experiment)))
+        agent = experiment.policy(iteration).agent(config.rollout.temperature)
+        tasks = _tasks_by_id(experiment, iteration)
+        episodes = _plan(experiment, iteration, groups, agent.answer)
+        played = play(episodes, agent, experiment.make_environment, config.env)
+        children, _ = verify_trajectories(experiment.environment, tasks, played, config.credit)
+        if config.discriminator.enabled:
+            children = experiment.discriminator(iteration + 1).predict(children)
+        accepted = _accept(experiment, groups, children)
+        write_json(folder / "records.json", [asdict(record) for record in accepted.records])
+        made = _produced(experiment, iteration, "evolution", accepted.evolved, accepted.metrics)
+        return Produced({**made.outputs, "records": (folder / "records.json", 0)}, made.metrics)
+
+    extra = {"policy": experiment.policy_md5(iteration)}
+    if experiment.config.discriminator.enabled:
+        extra["discriminator"] = experiment.discriminator_md5(iteration + 1)
+    return _stage(experiment, iteration, "evolution", [_labelled_by(experiment)], body, extra)
+
+
+def advantages(experiment: Experiment, iteration: int) -> Commit:
+    """Fill advantages and old log-probabilities of all N + m members (paper §3.3)."""
+    sources = [_labelled_by(experiment)]
+    if evolves(experiment.config, iteration):
+        sources.append("evolution")
+
+    def body(folder: Path) -> Produced:
+        from trajevolve.advantages.metrics import advantage_metrics
+        from trajevolve.advantages.registry import estimator
+
+        config = experiment.config
+        groups = to_groups(experiment.read(iteration, sources[0]))
+        if "evolution" in sources:
+            groups = _accept(experiment, groups, experiment.read(iteration, "evolution")).groups
+        estimate = estimator(config.method)
+        groups = [estimate(group, config) for group in groups]
+        members = [trajectory for group in groups for trajectory in group]
+        members = experiment.policy(iteration).learner.old_logprobs(members)
+        metrics = advantage_metrics(groups, config)
+        return _produced(experiment, iteration, "advantages", members, metrics)
+
+    extra = {"policy": experiment.policy_md5(iteration)}
+    return _stage(experiment, iteration, "advantages", sources, body, extra)
+
+
+def update(experiment: Experiment, iteration: int) -> Commit:
+    """Update the policy and write its checkpoint; never retried blindly."""
+
+    def body(folder: Path) -> Produced:
+        groups = to_groups(experiment.read(iteration, "advantages"))
+        policy = experiment.policy(iteration)
+        experiment.begin_training(iteration, "update")
+        metrics = policy.learner.update(groups, seed=experiment.config.seed, iteration=iteration)
+        policy.save(folder / "checkpoint", iteration)
+        return Produced({"checkpoint": (folder / "checkpoint", 0)}, _without_timings(metrics))
+
+    extra = {"policy": experiment.policy_md5(iteration)}
+    commit = _stage(experiment, iteration, "update", ["advantages"], body, extra)
+    experiment.end_training(commit)
+    return commit
+
+
+def evaluation(experiment: Experiment, iteration: int) -> Commit:
+    """Try the policy after this iteration on the panel that chooses the best checkpoint."""
+    return _evaluate(experiment, iteration, "evaluation", iteration + 1)
+
+
+def evaluation_before(experiment: Experiment, iteration: int) -> Commit:
+    """Measure the policy that the run starts from on the reported panel."""
+    return _evaluate(experiment, iteration, "evaluation_before", 0)
+
+
+def evaluation_after(experiment: Experiment, iteration: int) -> Commit:
+    """Measure the run's result, the best checkpoint or else the last, on the same panel."""
+    return _evaluate(experiment, iteration, "evaluation_after", best_updates(experiment))
+
+
+STAGES: Mapping[Stage, Callable[[Experiment, int], Commit]] = {
+    "evaluation_before": evaluation_before,
+    "rollout": rollout,
+    "verification": verification,
+    "labelling": labelling,
+    "discriminator": discriminator,
+    "evolution": evolution,
+    "advantages": advantages,
+    "update": update,
+    "evaluation": evaluation,
+    "evaluation_after": evaluation_after,
+}
+
+
+def best_updates(experiment: Experiment) -> int:
+    """Return after how many updates the selection panel was best (latest on ties).
+
+    Without a selection it is the number of all updates.
+    """
+    tried = list(experiment.ledger.commits("evaluation"))
+    if not tried:
+        return experiment.config.iterations
+    best = max(tried, key=lambda commit: (commit.metrics["success"], commit.iteration))
+    return best.iteration + 1
+
+
+def to_groups(trajectories: Sequence[Trajectory]) -> list[Group]:
+    """Collect trajectories by task, in order of first appearance; evolved ones apart."""
+    by_task: dict[str, list[Trajectory]] = {}
+    for trajectory in trajectories:
+        by_task.setdefault(trajectory.task_id, []).append(trajectory)
+    return [
+        Group(
+            task_id,
+            sampled=tuple(member for member in members if member.evolution is None),
+            evolved=tuple(member for member in members if member.evolution is not None),
+        )
+        for task_id, members in by_task.items()
+    ]
+
+
+def rollout_metrics(trajectories: Sequence[Trajectory]) -> dict[str, float]:
+    """Summarise what the policy did; steps of successes are left out when there are none."""
+    count = len(trajectories)
+    actions = sum(map(len, trajectories))
+    solved = [len(trajectory) for trajectory in trajectories if trajectory.success]
+    metrics = {
+        "episodes": float(count),
+        "success": len(solved) / count,
+        "reward": sum(trajectory.reward for trajectory in trajectories) / count,
+        "score": sum(trajectory.score for trajectory in trajectories) / count,
+        "steps": actions / count,
+        "invalid_share": sum(t.invalid_steps for t in trajectories) / max(actions, 1),
+        "errors": float(sum(t.termination.startswith("error") for t in trajectories)),
+    }
+    if solved:
+        metrics["steps_successful"] = sum(solved) / len(solved)
+    return metrics
+
+
+def verification_metrics(stats: VerificationStats) -> dict[str, float]:
+    """Numbers of the verification, without its processor time."""
+    return {
+        "successes": float(stats.successes),
+        "verified": float(stats.verified),
+        "unverified": float(stats.unverified),
+        "distinct": float(stats.distinct),
+        "transitions": float(stats.transitions),
+        "redundancy": stats.mean_redundancy,
+        "redundant_steps": float(stats.redundant_steps),
+        "steps": float(stats.steps),
+    }
+
+
+def _evaluate(experiment: Experiment, iteration: int, stage: Stage, updates: int) -> Commit:
+    def body(folder: Path) -> Produced:
+        from trajevolve.credit.labelling import verify_trajectories
+        from trajevolve.evaluation import measure, play_panel
+
+        config = experiment.config
+        selecting = stage == "evaluation"
+        tasks = experiment.selection() if selecting else experiment.panel()
+        experiment.note_data("selection" if selecting else "panel", tasks)
+        agent = experiment.policy(updates).agent(config.evaluation.temperature)
+        played = play_panel(tasks, agent, experiment.make_environment, config.env, config.seed)
+        verified, _ = verify_trajectories(
+            experiment.environment, {task.id: task for task in tasks}, played, config.credit
+        )
+        result = measure(verified)
+        write_json(folder / "evaluation.json", result.summary())
+        made = _produced(experiment, iteration, stage, verified, evaluation_metrics(result))
+        outputs = {**made.outputs, "evaluation": (folder / "evaluation.json", 0)}
+        return Produced(outputs, made.metrics)
+
+    inputs = {"policy": experiment.policy_md5(updates)}
+    return run_stage(experiment.ledger, iteration, stage, inputs, body)
+
+
+def evaluation_metrics(result: Evaluation) -> dict[str, float]:
+    """Flatten the overall row and the success rate by task type."""
+    row = {name: value for name, value in asdict(result.overall).items() if name != "tasks"}
+    flat = {name: float(value) for name, value in row.items() if isinstance(value, float | int)}
+    for name, of_type in result.types.items():
+        if of_type.success is not None:
+            flat[f"success/{name}"] = of_type.success
+    return flat
+
+
+def _stage(
+    experiment: Experiment,
+    iteration: int,
+    stage: Stage,
+    sources: Sequence[Stage],
+    body: Body,
+    extra: Mapping[str, str] | None = None,
+) -> Commit:
+    """Run a stage that reads the shards of `sources`, and what `extra` names."""
+    inputs = dict(extra or {})
+    for source in sources:
+        inputs[source] = _shard(experiment.commit(iteration, source)).md5
+    return run_stage(experiment.ledger, iteration, stage, inputs, body)
+
+
+def _shard(commit: Commit) -> Output:
+    return commit.outputs["trajectories"]
+
+
+def _produced(
+    experiment: Experiment,
+    iteration: int,
+    stage: Stage,
+    trajectories: Sequence[Trajectory],
+    metrics: Mapping[str, float],
+) -> Produced:
+    written = experiment.write(iteration, stage, trajectories)
+    return Produced({"trajectories": written}, metrics)
+
+
+def _plan(
+    experiment: Experiment, iteration: int, groups: Sequence[Group], answer: Callable[[str], str]
+) -> list[Episode]:
+    from trajevolve.evolution.evolve import plan_evolution
+
+    measure = getattr(type(experiment.environment), "distance", None)
+    return plan_evolution(
+        groups,
+        _tasks_by_id(experiment, iteration),
+        experiment.environment,
+        experiment.config,
+        iteration,
+        answer=answer,
+        distance=measure,
+    )
+
+
+def _accept(
+    experiment: Experiment, groups: Sequence[Group], children: Sequence[Trajectory]
+) -> Acceptance:
+    from trajevolve.evolution.evolve import accept
+
+    return accept(groups, children, experiment.config.evolution)
+
+
+def _labelled_by(experiment: Experiment) -> Stage:
+    """Name the stage whose shard has all labels there are."""
+    return "labelling" if experiment.config.discriminator.enabled else "verification"
+
+
+def _tasks_by_id(experiment: Experiment, iteration: int) -> dict[str, Task]:
+    return {task.id: task for task in experiment.tasks(iteration)}
+
+
+def _without_timings(metrics: Mapping[str, float]) -> dict[str, float]:
+    """Times differ between equal runs; the ledger keeps its own."""
+    return {name: value for name, value in metrics.items() if not name.startswith("seconds")}
