@@ -26,8 +26,8 @@ def fill(
         lam: λ, the weight of A^S.
     """
     members = tuple(
-        _fill_member(member, *parts, lam)
-        for member, *parts in zip(group, shaped, episode, step, strict=True)
+        _fill_member(member, reward, relative, credit, lam)
+        for member, reward, relative, credit in zip(group, shaped, episode, step, strict=True)
     )
     count = len(group.sampled)
     return replace(group, sampled=members[:count], evolved=members[count:])

@@ -37,7 +37,11 @@ def write_checkpoint(
     unfinished = directory.with_name(f".{directory.name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir()
-    fill(unfinished)
+    try:
+        fill(unfinished)
+    except BaseException:
+        shutil.rmtree(unfinished)
+        raise
     sums = {str(f.relative_to(unfinished)): _md5(f) for f in _files(unfinished)}
     record = {**facts, "schema_version": SCHEMA_VERSION, "files": sums}
     (unfinished / RECORD).write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
@@ -83,12 +87,14 @@ def prune(root: Path, keep_last: int, keep_best: int) -> list[Path]:
     """Delete the checkpoints in `root` but the last and the best ones; return what went.
 
     The last are those with the highest recorded iteration, the best those with the highest
-    recorded score (later ones on ties); folders that are no checkpoints are left alone.
+    recorded score (later ones on ties). Folders without a recorded iteration are left alone.
     """
     found: dict[Path, dict[str, Any]] = {}
     for path in sorted(Path(root).iterdir()) if Path(root).is_dir() else []:
         if not path.name.startswith(".") and (path / RECORD).is_file():
-            found[path] = _read_record(path)
+            record = _read_record(path)
+            if "iteration" in record:
+                found[path] = record
     by_age = sorted(found, key=lambda path: found[path]["iteration"])
     scored = [path for path in by_age if found[path].get("score") is not None]
     by_score = sorted(scored, key=lambda path: found[path]["score"])

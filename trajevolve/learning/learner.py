@@ -59,7 +59,8 @@ class Learner:
         Args:
             model: a `transformers` causal LM on its device.
             reference: π_ref on the same device; None: a frozen copy of `model` as it is now where
-                ``config.kl`` needs one.
+                ``config.kl`` needs one. Checkpoints do not hold it: to resume, start from the
+                run's first model, then ``load``.
             config: the update's settings.
             temperature: the rollout's; log-probabilities are those of the sampled distribution.
 

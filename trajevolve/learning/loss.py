@@ -54,7 +54,7 @@ def policy_loss(
         objective = objective - config.kl * penalty
     return LossTerms(
         loss=-(batch.weight * objective).sum(),
-        policy_kl=k3(-change.detach()),
+        policy_kl=k3(change.detach()),
         clipped=(bounded < plain).detach(),
         reference_kl=None if penalty is None else penalty.detach(),
     )
