@@ -67,7 +67,7 @@ def test_a_goal_number_needs_no_quotes():
 @pytest.mark.parametrize(
     ("line", "text"),
     [
-        ("{", "line 1: not valid JSON"),
+        ("{", "line 1: not valid JSON, Expecting property name"),
         ("[1]", "line 1: expected an object"),
         ('{"actions": []}', 'line 1: "task" is missing'),
         ('{"task": "x"}', 'line 1: "actions" is missing'),
@@ -75,6 +75,7 @@ def test_a_goal_number_needs_no_quotes():
         ('{"task": null, "actions": []}', 'line 1: "task": expected a path or id as text'),
         ('{"task": true, "actions": []}', 'line 1: "task": expected a path or id as text'),
         ('{"task": "x", "actions": []}', "line 1: the environment failed: StopIteration"),
+        (b'{"task": "\xff"}', "line 1: not valid JSON"),
         ("[" * 100_000, "line 1: JSON nested too deeply"),
     ],
 )

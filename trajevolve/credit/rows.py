@@ -13,7 +13,7 @@ from trajevolve.errors import UserError
 
 
 def verify_rows(
-    lines: Iterable[str],
+    lines: Iterable[str | bytes],
     env: Environment,
     *,
     mode: Mode = "cumulative",
@@ -27,7 +27,7 @@ def verify_rows(
     surviving actions, in the environment's standard form) and ``transitions``. A trajectory that
     does not succeed has ``"success": false`` and null for labels, dependents and minimal. An
     action that cannot be executed, or is no text, is an invalid step, not an error. There is
-    no step limit. A row that cannot be read or run becomes ``{"error": "line N: ..."}``; the
+    no step limit. Lines may be undecoded bytes: one that is not UTF-8 is then a bad row. A row that cannot be read or run becomes ``{"error": "line N: ..."}``; the
     others are not affected.
 
     Raises:
@@ -67,11 +67,14 @@ def _verify_row(
     }
 
 
-def _read(line: str) -> dict[str, Any]:
+def _read(line: str | bytes) -> dict[str, Any]:
     try:
         row = json.loads(line)
-    except ValueError as error:  # includes text that is no JSON and numbers too long to read
-        raise UserError(f"not valid JSON ({error}); expected one object a line") from None
+    except json.JSONDecodeError as error:
+        where = f"{error.msg} at column {error.colno}"
+        raise UserError(f"not valid JSON, {where}; expected one object a line") from None
+    except ValueError as error:  # bytes that are no text, numbers too long to read
+        raise UserError(f"not valid JSON, {error}; expected one object a line") from None
     except RecursionError:
         raise UserError("JSON nested too deeply; expected one flat object a line") from None
     if not isinstance(row, dict):
