@@ -27,8 +27,8 @@ def verify_rows(
     surviving actions, in the environment's standard form) and ``transitions``. A trajectory that
     does not succeed has ``"success": false`` and null for labels, dependents and minimal. An
     action that cannot be executed, or is no text, is an invalid step, not an error. There is
-    no step limit. Lines may be undecoded bytes: one that is not UTF-8 is then a bad row. A row that cannot be read or run becomes ``{"error": "line N: ..."}``; the
-    others are not affected.
+    no step limit. A row that cannot be read or run becomes ``{"error": "line N: ..."}``; the
+    others are not affected. Lines may be undecoded bytes: one that is not UTF-8 is a bad row.
 
     Raises:
         UserError: `mode` or `order` is unknown.
