@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,7 +12,51 @@ from trajevolve.cli.options import AsJson, DataFolder
 
 def register(app: typer.Typer) -> None:
     """Add the commands to `app`."""
+    app.command()(generate)
     app.command("check-env")(check_env)
+
+
+def generate(
+    count: Annotated[int, typer.Option(min=1, metavar="N", help="How many games.")],
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Written as DIR/<split>/<task>/<trial>.")
+    ],
+    seed: Annotated[int, typer.Option(min=0, metavar="S", help="Other seeds, other games.")] = 0,
+    env: Annotated[str, typer.Option(metavar="NAME", help="Only alfworld has a generator.")] = (
+        "alfworld"
+    ),
+    difficulty: Annotated[
+        str, typer.Option(help="easy, medium, hard, or ranges of receptacles,objects: 8-12,10-20.")
+    ] = "default",
+    types: Annotated[
+        list[str] | None,
+        typer.Option("--type", metavar="TYPE", help="A task type; may be repeated; else all six."),
+    ] = None,
+    split: Annotated[str, typer.Option(metavar="NAME", help="Name of the split's folder.")] = (
+        "train"
+    ),
+    data: DataFolder = None,
+    json: AsJson = False,
+) -> None:
+    """Make fresh games, each with a proof that it can be solved, in the published layout."""
+    from trajevolve.cli.output import note, print_json
+    from trajevolve.envs.alfworld.export import write_games
+    from trajevolve.errors import UserError
+
+    if env != "alfworld":
+        raise UserError(f"--env {env!r}: has no generator of tasks; expected alfworld")
+    if out.exists() and not out.is_dir():
+        raise UserError(f"--out {out}: is a file; give a folder")
+    if Path(split).name != split or split.startswith("."):
+        raise UserError(f"--split {split!r}: expected the name of a folder, for instance train")
+    written = write_games(out, count, seed, difficulty, tuple(types or ()), split, data)
+    if json:
+        files = [str(path) for path in written.files]
+        print_json({"games": files, "playable_by_engine": written.playable_by_engine}, indent=2)
+    else:
+        typer.echo(f"{len(written.files)} games -> {out / split}")
+    if written.note:
+        note(written.note)
 
 
 def check_env(

@@ -206,11 +206,18 @@ def _figure(value: float | None) -> str:
 def _settings(
     config: Path | None, overrides: Sequence[str], chosen: Mapping[str, Any]
 ) -> RunConfig:
-    """Read the configuration and lay the command's own options over it."""
+    """Lay the command's own options over --set, over the configuration.
+
+    Without --config a model is prompted as it was in training, where that is recorded.
+    """
+    from trajevolve.cli.policies import recorded_agent
     from trajevolve.config import load_config
 
+    model = chosen["model.name"]
+    recorded = recorded_agent(model) if model and config is None else {}
+    before = [f"agent.{key}={json_module.dumps(value)}" for key, value in recorded.items()]
     given = [f"{key}={json_module.dumps(value)}" for key, value in chosen.items() if value]
-    return load_config(config, [*overrides, *given])
+    return load_config(config, [*before, *overrides, *given])
 
 
 def _read(path: Path) -> tuple[EpisodeResult, ...]:

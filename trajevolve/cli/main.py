@@ -14,7 +14,15 @@ from typing import Annotated
 
 import typer
 
-from trajevolve.cli import environments, evaluating, playing, upkeep, verifying
+from trajevolve.cli import (
+    environments,
+    evaluating,
+    playing,
+    results,
+    training,
+    upkeep,
+    verifying,
+)
 from trajevolve.errors import UserError
 
 INTERRUPTED = 130
@@ -26,7 +34,7 @@ app = typer.Typer(
     help="Train language-model agents with hindsight step credit and trajectory evolution.",
     epilog="Every command explains itself with --help; the manual is docs/commands.md.",
 )
-for module in (evaluating, playing, verifying, environments, upkeep):
+for module in (training, evaluating, playing, verifying, environments, results, upkeep):
     module.register(app)
 
 

@@ -35,7 +35,7 @@ def print_table(
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
     for position, column in enumerate(columns):
         table.add_column(column, justify="left" if position < texts else "right", overflow="fold")
     for row in rows:
@@ -43,6 +43,8 @@ def print_table(
     console = Console()
     if not console.is_terminal:
         console = Console(width=200)
+    if title:
+        console.print(Text(title), soft_wrap=True)
     console.print(table)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from trajevolve.agent.contract import Agent
@@ -11,14 +13,12 @@ if TYPE_CHECKING:
 
 
 def make_environment(config: EnvConfig) -> Environment:
-    """Make the configured environment; ALFWorld alone takes options."""
+    """Make the configured environment; options left at their default are not passed."""
     from trajevolve.envs.registry import make_env
 
-    if config.name != "alfworld":
-        return make_env(config.name)
-    return make_env(
-        config.name, data=config.data, backend=config.backend, difficulty=config.difficulty
-    )
+    chosen = {"data": config.data, "backend": config.backend, "difficulty": config.difficulty}
+    defaults = {"data": None, "backend": "simulator", "difficulty": "default"}
+    return make_env(config.name, **{k: v for k, v in chosen.items() if v != defaults[k]})
 
 
 def make_agent(config: RunConfig, policy: str | None, temperature: float) -> Agent:
@@ -31,19 +31,60 @@ def make_agent(config: RunConfig, policy: str | None, temperature: float) -> Age
 
     if policy is None:
         return _language_agent(config, temperature)
-    from trajevolve.agent.agents import ExpertAgent, RandomAgent
+    if policy == "random":
+        from trajevolve.agent.agents import RandomAgent
 
-    known = {"random": RandomAgent, "expert": ExpertAgent}
-    if policy not in known:
-        raise UserError(f"--policy {policy!r}: unknown; expected {' or '.join(known)}")
-    return known[policy]()
+        return RandomAgent()
+    if policy == "expert":
+        return _expert(config.env.name)
+    raise UserError(f"--policy {policy!r}: unknown; expected random or expert")
+
+
+def _expert(environment: str) -> Agent:
+    """Make the scripted expert that searches as an agent has to, without looking at the state."""
+    from trajevolve.errors import UserError
+
+    if environment != "alfworld":
+        raise UserError(f"--policy expert: environment {environment} has none; use random")
+    from trajevolve.envs.alfworld.clumsy import Clumsiness, ClumsyExpert
+
+    return ClumsyExpert(Clumsiness(low=0.0, high=0.0))
 
 
 def _language_agent(config: RunConfig, temperature: float) -> Agent:
     from trajevolve.agent.agents import LanguageAgent
+    from trajevolve.agent.prompt import PromptRenderer
     from trajevolve.agent.transformers_backend import TransformersBackend
     from trajevolve.models.loading import load_policy
 
     model, tokenizer = load_policy(config.model, config.env.name)
-    backend = TransformersBackend(model, (tokenizer.eos_token_id,))
+    backend = TransformersBackend(model, PromptRenderer(tokenizer, config.agent).stop_ids)
     return LanguageAgent(backend, tokenizer, config.agent, temperature)
+
+
+def recorded_agent(model: str) -> dict[str, Any]:
+    """Find how a model was prompted when it was trained; empty when nothing says so.
+
+    An exported model has ``agent.json`` beside its weights; a checkpoint lies in its run, whose
+    manifest has the configuration.
+    """
+    folder = Path(model)
+    if (folder / "agent.json").is_file():
+        return _object(folder / "agent.json")
+    if (folder / "checkpoint.json").is_file():
+        for parent in folder.resolve().parents[:4]:
+            if (parent / "manifest.json").is_file():
+                return dict(_object(parent / "manifest.json").get("config", {}).get("agent", {}))
+    return {}
+
+
+def _object(path: Path) -> dict[str, Any]:
+    from trajevolve.errors import UserError
+
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path}: cannot be read: {error}") from None
+    if not isinstance(content, dict):
+        raise UserError(f"{path}: expected an object, got {type(content).__name__}")
+    return content

@@ -1,20 +1,25 @@
-"""`doctor`: what is installed, what is missing, and how to get it."""
+"""`doctor`, `gc` and `warmup`: the machine, old files, and the built-in weights."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from trajevolve.cli.options import AsJson, RunsFolder
+
+RUNS = Path("runs")
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands to `app`."""
     app.command()(doctor)
+    app.command()(gc)
+    app.command()(warmup)
 
 
-def doctor(
-    json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
-) -> None:
+def doctor(json: AsJson = False) -> None:
     """Say what is installed, what is missing and how to get it.
 
     Exit status 1 when something that the default needs is missing; optional parts never fail.
@@ -35,3 +40,74 @@ def doctor(
         print_table(("", "state", "found", "what to do"), rows, texts=4)
     if any(finding.required and not finding.ok for finding in findings):
         raise typer.Exit(1)
+
+
+def gc(
+    runs: Annotated[
+        list[str] | None, typer.Argument(metavar="[RUN…]", help="Names or folders; else all.")
+    ] = None,
+    keep_last: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Else checkpoints.keep_last of the run.")
+    ] = None,
+    keep_best: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Else checkpoints.keep_best of the run.")
+    ] = None,
+    shards: Annotated[
+        bool,
+        typer.Option("--shards", help="Also shards whose content a later stage's shard holds."),
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Delete nothing.")] = False,
+    folder: RunsFolder = RUNS,
+) -> None:
+    """Delete old checkpoints and shards of runs by their retention rule.
+
+    The last checkpoints and the best of the policy stay, so a run can still be resumed and
+    exported. The ledger keeps the record of what was deleted.
+    """
+    from trajevolve.cli.options import find_run
+    from trajevolve.retention import collect
+
+    every = sorted(path.parent for path in folder.glob("*/manifest.json"))
+    chosen = [find_run(run, folder) for run in runs] if runs else every
+    verb = "would free" if dry_run else "freed"
+    total = 0
+    for run_dir in chosen:
+        files, size = collect(run_dir, keep_last, keep_best, shards=shards, dry_run=dry_run)
+        total += size
+        if files:
+            typer.echo(f"{run_dir}: {files} outputs, {verb} {size / 2**20:.1f} MiB")
+    typer.echo(f"{verb} {total / 2**20:.1f} MiB in {len(chosen)} runs")
+
+
+def warmup(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the new weights go.")],
+    batches: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Optimiser steps; else the recipe's.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Else the recipe's.")] = None,
+) -> None:
+    """Make the built-in small policy again: a clumsy expert's episodes, then cloning.
+
+    The result is what `--set model.name=DIR` and `evaluate --model DIR` take.
+    """
+    from dataclasses import replace
+
+    from trajevolve.cli.output import Progress, note
+    from trajevolve.errors import UserError
+    from trajevolve.models.warmup import WarmupConfig, warm_up_policy
+
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UserError(f"--out {out}: exists already; give a new or empty folder")
+    recipe = WarmupConfig()
+    if batches is not None:
+        recipe = replace(recipe, cloning=replace(recipe.cloning, batches=batches))
+    if seed is not None:
+        recipe = replace(recipe, seed=seed)
+    progress = Progress("cloning the clumsy expert")
+
+    def report(step: int, action_loss: float, observation_loss: float) -> None:
+        progress(step, recipe.cloning.batches)
+
+    out.mkdir(parents=True, exist_ok=True)
+    warm_up_policy(out, recipe, report)
+    note(f"weights: {out}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -11,9 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from trajevolve.errors import UserError
-
-#: metric of a run, ``<stage>/<name>`` -> its points (iteration, value), by iteration.
-Curves = Mapping[str, Sequence[tuple[int, float]]]
 
 COLUMNS = 3
 
@@ -24,59 +20,83 @@ class RunCurves:
 
     Attributes:
         run: name of the run.
-        curves: ``<stage>/<metric>`` -> (iteration, value); not finite values are left out.
+        curves: ``<stage>/<metric>`` -> (iteration, value); values that are not finite are left
+            out. ``<stage>/seconds`` is the stage's wall time.
     """
 
     run: str
-    curves: Curves
+    curves: Mapping[str, Sequence[tuple[int, float]]]
 
 
 def read_curves(run_dir: Path) -> RunCurves:
     """Read what the stages of a run have committed so far.
 
     Raises:
-        UserError: the folder holds no committed stage, or a metrics file cannot be read.
+        UserError: nothing is committed, or a commit cannot be read.
     """
+    from trajevolve.ledger import Ledger
+
     curves: dict[str, list[tuple[int, float]]] = defaultdict(list)
-    commits = sorted(run_dir.glob("iter_*/*/commit.json"))
-    if not commits:
-        raise UserError(f"{run_dir}: no stage is committed yet; train first")
-    for commit in commits:
-        iteration = int(commit.parent.parent.name.removeprefix("iter_"))
-        metrics = dict(_read_json(commit.with_name("metrics.json")))
-        metrics["seconds"] = _read_json(commit).get("seconds")
+    for commit in Ledger(run_dir, "").commits():
+        metrics = {**commit.metrics, "seconds": commit.seconds}
         for name, value in metrics.items():
-            if isinstance(value, int | float) and math.isfinite(value):
-                curves[f"{commit.parent.name}/{name}"].append((iteration, float(value)))
+            if math.isfinite(value):
+                key = f"{commit.stage}/{name.removeprefix(f'{commit.stage}/')}"
+                curves[key].append((commit.iteration, value))
+    if not curves:
+        raise UserError(f"{run_dir}: no stage is committed yet; train first")
     return RunCurves(run_dir.name, dict(curves))
 
 
-def draw_curves(runs: Sequence[RunCurves], stage: str, path: Path) -> None:
-    """Draw one panel per metric of `stage`, one line per run, into a PNG or SVG file."""
-    import matplotlib
+def stages(runs: Sequence[RunCurves]) -> list[str]:
+    """Name the stages that have a curve of at least two points."""
+    return sorted(
+        {
+            name.partition("/")[0]
+            for run in runs
+            for name, points in run.curves.items()
+            if len(points) > 1
+        }
+    )
 
-    matplotlib.use("Agg")
+
+def draw_curves(
+    runs: Sequence[RunCurves], title: str, path: Path, chosen: Sequence[str] | None = None
+) -> bool:
+    """Draw one panel per metric, one line per run, into a PNG file.
+
+    Args:
+        runs: what to draw.
+        title: of the figure; without `chosen` the stage whose metrics are drawn.
+        path: the file.
+        chosen: names of curves; those that no run has are left out.
+
+    Returns:
+        False, and no file, when no run has any of the curves.
+    """
     from matplotlib.figure import Figure
 
-    names = sorted({name for run in runs for name in run.curves if name.startswith(f"{stage}/")})
+    there = {name for run in runs for name in run.curves}
+    if chosen is None:
+        names = sorted(name for name in there if name.startswith(f"{title}/"))
+    else:
+        names = [name for name in chosen if name in there]
+    if not names:
+        return False
     height = math.ceil(len(names) / COLUMNS)
-    figure = Figure(figsize=(4.2 * COLUMNS, 2.8 * height), layout="constrained")
+    figure = Figure(figsize=(4.2 * COLUMNS, 2.7 * height + 0.5), layout="constrained")
     axes = figure.subplots(height, COLUMNS, squeeze=False).flatten()
     for axis, name in zip(axes, names, strict=False):
-        _panel(axis, name.removeprefix(f"{stage}/"), name, runs)
+        _panel(axis, name if chosen else name.removeprefix(f"{title}/"), name, runs)
     for axis in axes[len(names) :]:
         axis.set_visible(False)
     if len(runs) > 1:
         handles, labels = axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper right", frameon=False)
-    figure.suptitle(stage, x=0.01, ha="left")
+        figure.legend(handles, labels, loc="outside lower center", frameon=False, ncols=4)
+    figure.suptitle(title, x=0.01, ha="left")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
-
-
-def stages(runs: Sequence[RunCurves]) -> list[str]:
-    """Name the stages that have at least one curve."""
-    return sorted({name.partition("/")[0] for run in runs for name in run.curves})
+    return True
 
 
 def _panel(axis: Any, title: str, name: str, runs: Sequence[RunCurves]) -> None:
@@ -94,13 +114,3 @@ def _panel(axis: Any, title: str, name: str, runs: Sequence[RunCurves]) -> None:
     axis.set_xlabel("iteration", fontsize=8)
     axis.tick_params(labelsize=8)
     axis.grid(alpha=0.3)
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise UserError(f"{path}: cannot be read: {error}") from None
-    if not isinstance(content, dict):
-        raise UserError(f"{path}: expected an object, got {type(content).__name__}")
-    return content

@@ -1,0 +1,157 @@
+"""`report` and `export`: what comes out of runs."""
+
+from __future__ import annotations
+
+import json as json_module
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from trajevolve.cli.options import RunsFolder
+
+if TYPE_CHECKING:
+    from trajevolve.config import RunConfig
+    from trajevolve.ledger import Ledger
+    from trajevolve.trajectory import Trajectory
+
+RUNS = Path("runs")
+#: In a checkpoint beside the model: what resuming needs and a user of the model does not.
+TRAINING_STATE = ("optimizer.safetensors", "random.safetensors", "checkpoint.json")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to `app`."""
+    app.command()(report)
+    app.command()(export)
+
+
+def report(
+    runs: Annotated[list[str], typer.Argument(metavar="RUN…", help="Names or folders of runs.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Else reports/<first run>.")
+    ] = None,
+    folder: RunsFolder = RUNS,
+) -> None:
+    """Write tables and learning curves of some runs, finished or not."""
+    from trajevolve.cli.options import find_run
+    from trajevolve.reports.report import write_report
+
+    found = [find_run(run, folder) for run in runs]
+    page = write_report(found, out or Path("reports") / found[0].name)
+    typer.echo(str(page))
+
+
+def export(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Name or folder of a run.")],
+    kind: Annotated[
+        Literal["model", "sft", "preference"], typer.Option("--as", help="What to write.")
+    ],
+    out: Annotated[Path, typer.Option(metavar="PATH", help="A new folder, or a JSONL file.")],
+    whole: Annotated[
+        bool, typer.Option("--whole", help="sft: successes as they were, not their minimal form.")
+    ] = False,
+    folder: RunsFolder = RUNS,
+) -> None:
+    """Export the trained model, successes for fine-tuning, or preference pairs.
+
+    model: a folder that from_pretrained loads, of the best checkpoint (else the last).
+    sft: JSONL of chat messages, one line a success. preference: JSONL of prompt, chosen and
+    rejected, one line per accepted evolved trajectory and its parent.
+    """
+    from trajevolve.cli.options import find_run
+    from trajevolve.config import parse_config
+    from trajevolve.errors import UserError
+    from trajevolve.ledger import Ledger
+    from trajevolve.manifest import load_manifest
+
+    run_dir = find_run(run, folder)
+    manifest = load_manifest(run_dir)
+    config = parse_config(manifest.config, source=str(run_dir / "manifest.json"))
+    ledger = Ledger(run_dir, manifest.config_digest)
+    if kind == "model":
+        typer.echo(f"{export_model(ledger, config, out)} -> {out}")
+        return
+    if next(ledger.commits("advantages"), None) is None:
+        raise UserError(f"{run_dir}: holds no finished trajectories yet; train first")
+    rows = _sft(ledger, config, whole) if kind == "sft" else _preferences(ledger)
+    typer.echo(f"{_write_lines(rows, out)} rows -> {out}")
+
+
+def export_model(ledger: Ledger, config: RunConfig, out: Path) -> Path:
+    """Copy the run's best checkpoint, or else its last, without the training state.
+
+    ``agent.json`` beside the weights says how the policy was prompted; ``evaluate`` reads it.
+
+    Raises:
+        UserError: there is no checkpoint, it is damaged, or `out` is in use.
+    """
+    from trajevolve.errors import UserError
+    from trajevolve.files import write_json
+    from trajevolve.learning.checkpoint import read_checkpoint
+
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UserError(f"--out {out}: exists already; give a new or empty folder")
+    checkpoint = best_checkpoint(ledger)
+    read_checkpoint(checkpoint)
+    ignored = shutil.ignore_patterns(*TRAINING_STATE)
+    shutil.copytree(checkpoint, out, ignore=ignored, dirs_exist_ok=True)
+    write_json(out / "agent.json", config.agent.model_dump(mode="json"))
+    return checkpoint
+
+
+def best_checkpoint(ledger: Ledger) -> Path:
+    """Return the kept checkpoint with the best selection, the last without selections."""
+    from trajevolve.errors import UserError
+
+    kept = {
+        commit.iteration: ledger.path(commit.outputs["checkpoint"])
+        for commit in ledger.commits("update")
+        if not commit.outputs["checkpoint"].pruned
+    }
+    if not kept:
+        raise UserError(f"{ledger.run_dir}: holds no checkpoint of the policy; train first")
+    tried = {c.iteration: c.metrics["success"] for c in ledger.commits("evaluation")}
+    chosen = max(kept, key=lambda k: (tried.get(k, -1.0), k))
+    return kept[chosen]
+
+
+def _sft(ledger: Ledger, config: RunConfig, whole: bool) -> Iterator[dict[str, Any]]:
+    from trajevolve.cli.policies import make_environment
+    from trajevolve.exporting import sft_rows, shorten
+
+    successes = (each for each in _read(ledger, "advantages") if each.success)
+    if not whole:
+        successes = shorten(successes, lambda: make_environment(config.env), config.env)
+    return sft_rows(successes)
+
+
+def _preferences(ledger: Ledger) -> Iterator[dict[str, Any]]:
+    from trajevolve.exporting import preference_rows
+
+    # With membership "replace" a parent is no member any more; the rollout's shard has it.
+    known = {each.id: each for stage in ("rollout", "advantages") for each in _read(ledger, stage)}
+    return preference_rows(list(known.values()))
+
+
+def _read(ledger: Ledger, stage: str) -> Iterator[Trajectory]:
+    """Iterate over the trajectories that a stage wrote in all iterations."""
+    from trajevolve.storage import read_shard
+
+    for commit in ledger.commits(stage):
+        output = commit.outputs["trajectories"]
+        if not output.pruned:
+            yield from read_shard(ledger.path(output))
+
+
+def _write_lines(rows: Iterable[dict[str, Any]], out: Path) -> int:
+    from trajevolve.errors import UserError
+    from trajevolve.files import write_atomically
+
+    if out.is_dir():
+        raise UserError(f"--out {out}: is a folder; give the name of a JSONL file")
+    lines = [json_module.dumps(row, ensure_ascii=False) + "\n" for row in rows]
+    write_atomically(out, lambda partial: partial.write_text("".join(lines), encoding="utf-8"))
+    return len(lines)

@@ -1,0 +1,155 @@
+"""`train`: start a run, go on with it, look at its plan, or hand it to a worker."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from trajevolve.cli.options import AsJson, ConfigFile, Overrides
+
+if TYPE_CHECKING:
+    from trajevolve.config import RunConfig
+
+RUNS = Path("runs")
+DEFAULT_CONFIG = Path("params.yaml")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to `app`."""
+    app.command()(train)
+
+
+def train(
+    config: ConfigFile = None,
+    overrides: Overrides = None,
+    run: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Name of the run; else its method and seed."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show stages and what is committed; start nothing.")
+    ] = False,
+    submit: Annotated[
+        bool, typer.Option("--submit", help="Let the worker of `make serve` run it.")
+    ] = False,
+    json: AsJson = False,
+) -> None:
+    """Train a policy. The same command again goes on where the run stopped.
+
+    Without --config, params.yaml of the current folder is read where there is one. The run lies
+    in runs/NAME and ends with runs/NAME/summary.json.
+    """
+    from trajevolve.cli.output import note, print_json
+
+    settings = read_settings(config, overrides or [])
+    name = run or f"{settings.method}-seed{settings.seed}"
+    if dry_run:
+        plan = plan_of(settings, RUNS / name)
+        print_json(plan, indent=2) if json else show_plan(plan)
+        return
+    check(settings)
+    if submit:
+        from trajevolve_flows.launch import submit_training
+
+        flow_run = submit_training(settings, name)
+        print_json({"flow_run": flow_run}) if json else typer.echo(f"submitted: {flow_run}")
+        return
+    from trajevolve_flows.launch import run_training
+
+    note(f"run {RUNS / name}: {settings.method}, {settings.iterations} iterations")
+    summary = run_training(settings, name)
+    print_json(summary, indent=2) if json else show_summary(summary, RUNS / name)
+
+
+def read_settings(config: Path | None, overrides: list[str]) -> RunConfig:
+    """Read --config, else params.yaml where there is one, and apply --set."""
+    from trajevolve.config import load_config
+
+    if config is None and DEFAULT_CONFIG.is_file():
+        config = DEFAULT_CONFIG
+    return load_config(config, overrides)
+
+
+def check(settings: RunConfig) -> None:
+    """Find what would stop the run later, before anything is started.
+
+    Raises:
+        UserError: the method, the model, the environment or its data is not there.
+    """
+    from trajevolve.advantages.registry import estimator
+    from trajevolve.cli.policies import make_environment
+    from trajevolve.models.loading import model_path
+
+    estimator(settings.method)
+    model_path(settings.model.name, settings.env.name)
+    environment = make_environment(settings.env)
+    try:
+        environment.tasks(settings.env.split, 1)
+    finally:
+        environment.close()
+
+
+def plan_of(settings: RunConfig, run_dir: Path) -> dict[str, Any]:
+    """Count, per stage, how often it is due and how often it is committed.
+
+    Raises:
+        UserError: the run was started with another configuration.
+    """
+    from trajevolve.errors import UserError
+    from trajevolve.ledger import Ledger
+    from trajevolve.manifest import first_difference, load_manifest
+    from trajevolve.schedule import all_stages, stages
+
+    if (run_dir / "manifest.json").is_file():
+        there = load_manifest(run_dir).config
+        differs = first_difference(there, settings.model_dump(mode="json"))
+        if differs:
+            key, old, new = differs
+            raise UserError(
+                f"{run_dir}: was started with {key} = {old!r}, now {new!r}; set it back or give "
+                "another name with --run"
+            )
+    ledger = Ledger(run_dir, settings.digest())
+    counts: dict[str, dict[str, int]] = {}
+    for iteration, stage in all_stages(settings):
+        row = counts.setdefault(stage, {"due": 0, "committed": 0})
+        row["due"] += 1
+        row["committed"] += ledger.is_committed(iteration, stage)
+    point = ledger.next_point(settings.iterations + 1, lambda k: stages(settings, k))
+    following = None if point is None else {"iteration": point.iteration, "stage": point.stage}
+    return {
+        "run": str(run_dir),
+        "iterations": settings.iterations,
+        "episodes_per_iteration": settings.rollout.groups * settings.rollout.group_size,
+        "stages": counts,
+        "next": following,
+    }
+
+
+def show_plan(plan: dict[str, Any]) -> None:
+    """Print the plan for people."""
+    from trajevolve.cli.output import print_table
+
+    rows = [
+        (stage, str(row["due"]), str(row["committed"])) for stage, row in plan["stages"].items()
+    ]
+    title = f"{plan['run']}: {plan['iterations']} iterations"
+    print_table(("stage", "due", "committed"), rows, title=title)
+    following = plan["next"]
+    if following is None:
+        typer.echo("everything is committed")
+    else:
+        typer.echo(f"next: {following['stage']} of iteration {following['iteration']}")
+
+
+def show_summary(summary: dict[str, Any], run_dir: Path) -> None:
+    """Print what the run came to."""
+    from trajevolve.cli.output import print_table
+    from trajevolve.reports.tables import end_rows, outcome_line
+
+    panel = f"{summary['run']} on {summary['panel']} ({summary['after']['tasks']} tasks)"
+    print_table(("", "before", "after"), end_rows(summary), title=panel)
+    typer.echo(outcome_line(summary))
+    typer.echo(f"summary: {run_dir / 'summary.json'}")

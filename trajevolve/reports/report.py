@@ -1,0 +1,83 @@
+"""A report of some runs: one Markdown page with tables, and figures beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from trajevolve.errors import UserError
+from trajevolve.files import write_atomically
+from trajevolve.reports.curves import draw_curves, read_curves, stages
+from trajevolve.reports.tables import comparison_table, evolution_table, time_table, type_table
+
+OVERVIEW = (
+    "rollout/success",
+    "rollout/steps",
+    "rollout/invalid_share",
+    "verification/redundancy",
+    "evaluation/success",
+    "evaluation/steps",
+    "update/kl",
+    "update/clip_fraction",
+    "labelling/success/accuracy",
+)
+
+
+def write_report(run_dirs: Sequence[Path], out: Path) -> Path:
+    """Write ``report.md`` and its figures to `out` and return the page's path.
+
+    Runs that are not finished have curves and no row in the tables.
+
+    Raises:
+        UserError: a folder is not a run, or nothing in it is committed yet.
+    """
+    curves = [read_curves(run_dir) for run_dir in run_dirs]
+    summaries = [found for run_dir in run_dirs if (found := _summary(run_dir)) is not None]
+    figures = {"overview": OVERVIEW, **{stage: None for stage in stages(curves)}}
+    drawn = []
+    for name, chosen in figures.items():
+        if draw_curves(curves, name, out / f"{name}.png", chosen):
+            drawn.append(name)
+    page = _page([run_dir.name for run_dir in run_dirs], summaries, drawn)
+    path = out / "report.md"
+    write_atomically(path, lambda partial: partial.write_text(page, encoding="utf-8"))
+    return path
+
+
+def _page(runs: Sequence[str], summaries: Sequence[dict[str, Any]], figures: Sequence[str]) -> str:
+    parts = [f"# Runs: {', '.join(runs)}"]
+    unfinished = sorted(set(runs) - {summary["run"] for summary in summaries})
+    if unfinished:
+        parts.append(f"Not finished, so without a row below: {', '.join(unfinished)}.")
+    if summaries:
+        parts += [
+            "## Results",
+            "Intervals are Wilson's at 95 %; redundancy is the share of steps that verification "
+            "can leave out, over successes.",
+            comparison_table(summaries),
+            "## Success by task type after training",
+            type_table(summaries),
+            "## Evolved trajectories",
+            evolution_table(summaries),
+            "## Wall time",
+            time_table(summaries),
+        ]
+    parts.append("## Curves")
+    parts += [f"![{name}]({name}.png)" for name in figures]
+    return "\n\n".join(parts) + "\n"
+
+
+def _summary(run_dir: Path) -> dict[str, Any] | None:
+    path = run_dir / "summary.json"
+    if not path.is_file():
+        return None
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        version = content["schema_version"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise UserError(f"{path}: cannot be read; run the training command again") from None
+    if version != 1:
+        raise UserError(f"{path}: schema_version {version}, this program reads 1")
+    return dict(content)
