@@ -22,7 +22,7 @@ from trajevolve.credit.labelling import verify_trajectories
 from trajevolve.envs.alfworld.environment import AlfworldEnvironment
 from trajevolve.trajectory import Step, Trajectory
 
-GAMES, GROUP_SIZE, LIMIT, SLIPS = 16, 8, 30, 0.4
+GAMES, GROUP_SIZE, LIMIT, SLIPS = 16, 8, 30, 0.7
 
 
 def record(seed: int) -> list[list[list[str]]]:
