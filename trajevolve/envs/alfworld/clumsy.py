@@ -32,8 +32,8 @@ class Clumsiness:
         confuse: of naming a thing that is not there, an invalid action.
     """
 
-    low: float = 0.1
-    high: float = 0.7
+    low: float = 0.2
+    high: float = 0.9
     wander: float = 0.42
     fiddle: float = 0.14
     grab: float = 0.12
@@ -73,7 +73,7 @@ class ClumsyExpert(ScriptedAgent):
             self._episodes[turn.slot] = (Searcher(turn.task, rng), rng, level)
         searcher, rng, level = self._episodes[turn.slot]
         admissible = turn.observation.admissible or ()
-        planned = searcher.act(turn.observation)
+        planned = searcher.act(turn.observation.text, admissible)
         if rng.random() >= level:
             return planned
         return self._slip(rng, admissible, planned)

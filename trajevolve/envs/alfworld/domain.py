@@ -99,8 +99,8 @@ def check_known(domain_hash: str, grammar_hash: str, where: str, grammar: str = 
     """
     if grammar_hash != GRAMMAR_HASH and _OLD_PUT.search(grammar):
         raise UserError(
-            f"{where}: game of an ALFWorld release before 0.4 (command 'put O in/on R'); the "
-            "simulator needs 'move O to R' games: run alfworld-download again, or use --backend engine"
+            f"{where}: game of an ALFWorld release before 0.4 (its verb is 'put O in/on R', the "
+            "simulator's 'move O to R'); run alfworld-download again or use --backend engine"
         )
     for name, found, known in (
         ("pddl_domain", domain_hash, DOMAIN_HASH),

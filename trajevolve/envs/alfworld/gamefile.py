@@ -8,6 +8,7 @@ the real engine needs the texts.
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,7 +75,8 @@ def read_game(data: bytes, where: str, known: bool = True) -> Game:
     else:
         domain, grammar = _text(game, "pddl_domain", where), _text(game, "grammar", where)
         bare, sentence = split_grammar(grammar, where)
-        texts = Texts(domain, bare)
+        # Thousands of games share these texts: keep one copy.
+        texts = Texts(sys.intern(domain), sys.intern(bare))
         if known:
             check_known(sha256(domain), sha256(bare), where, grammar)
     steps = game.get("walkthrough")

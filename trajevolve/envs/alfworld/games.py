@@ -6,7 +6,8 @@ import hashlib
 import zlib
 from dataclasses import dataclass
 
-from trajevolve.envs.alfworld.domain import DOMAIN_HASH, GRAMMAR_HASH
+from trajevolve.envs.alfworld.domain import DOMAIN_HASH, GRAMMAR_HASH, sha256
+from trajevolve.envs.alfworld.gamefile import Texts
 from trajevolve.envs.alfworld.planner import Planner
 from trajevolve.envs.alfworld.problem import parse_problem
 from trajevolve.envs.alfworld.simulator import Simulator
@@ -18,35 +19,44 @@ ENV = "alfworld"
 
 @dataclass(frozen=True)
 class CompressedProblem:
-    """Payload of a task whose problem travels with it: the PDDL text, deflated."""
+    """Payload of a task whose problem travels with it.
+
+    Attributes:
+        data: the PDDL text, deflated.
+        texts: domain and grammar of a game that is not of the published ones, else None.
+    """
 
     data: bytes
+    texts: Texts | None = None
 
     @classmethod
-    def of(cls, text: str) -> CompressedProblem:
+    def of(cls, text: str, texts: Texts | None = None) -> CompressedProblem:
         """Compress a ``pddl_problem``."""
-        return cls(zlib.compress(text.encode(), 1))
+        return cls(zlib.compress(text.encode(), 1), texts)
 
     def text(self) -> str:
         """The ``pddl_problem``."""
         return zlib.decompress(self.data).decode()
 
 
-def digest_of(sentence: str, problem: str) -> str:
-    """Content hash of a game of the known domain and grammar; 32 hex digits."""
-    parts = (DOMAIN_HASH, GRAMMAR_HASH, sentence, problem)
+def digest_of(sentence: str, problem: str, texts: Texts | None = None) -> str:
+    """Content hash of a game, 32 hex digits; without `texts`, of the published domain."""
+    hashes = (DOMAIN_HASH, GRAMMAR_HASH)
+    if texts is not None:
+        hashes = (sha256(texts.domain), sha256(texts.grammar))
+    parts = (*hashes, sentence, problem)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
-def task_of(id_: str, type_: str, sentence: str, problem: str) -> Task:
-    """Make the task of a game of the known domain, its problem compressed inside."""
+def task_of(id_: str, type_: str, sentence: str, problem: str, texts: Texts | None = None) -> Task:
+    """Make the task of a game, its problem compressed inside."""
     return Task(
         id=id_,
         env=ENV,
         type=type_,
         text=sentence,
-        digest=digest_of(sentence, problem),
-        payload=CompressedProblem.of(problem),
+        digest=digest_of(sentence, problem, texts),
+        payload=CompressedProblem.of(problem, texts),
     )
 
 

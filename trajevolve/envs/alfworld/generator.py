@@ -8,7 +8,7 @@ out; one that cannot be solved, or is solved at the start, is drawn anew.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,12 +85,24 @@ def generate_games(
     Returns:
         tasks with ids ``generated/<stream>/<difficulty>/<seed>/<index>-<type>``.
     """
+    return [task for task, _ in draw_games(count, seed, difficulty, types, stream)]
+
+
+def draw_games(
+    count: int,
+    seed: int,
+    difficulty: str | Difficulty = "default",
+    types: Sequence[str] | None = None,
+    stream: str = "free",
+) -> Iterator[tuple[Task, Generated]]:
+    """Make the games of :func:`generate_games` one by one, each with its PDDL and a plan."""
     level = difficulty_of(difficulty) if isinstance(difficulty, str) else difficulty
     kinds = tuple(types) if types else TASK_TYPES
     unknown = sorted(set(kinds) - set(TASK_TYPES))
     if unknown:
         raise UserError(f"task type {unknown[0]!r}: expected one of {', '.join(TASK_TYPES)}")
-    return [_task(stream, level, seed, i, kinds[i % len(kinds)])[0] for i in range(count)]
+    for i in range(count):
+        yield _task(stream, level, seed, i, kinds[i % len(kinds)])
 
 
 def _task(

@@ -52,6 +52,7 @@ class PackedProblem:
 
     data: bytes
     dictionary: _Dictionary
+    texts: None = None
 
     def text(self) -> str:
         """The ``pddl_problem``."""

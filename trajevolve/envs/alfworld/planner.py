@@ -254,7 +254,7 @@ class Planner:
         key = (opened, here, fit)
         if key not in self._carries:
             if fit or self._preparation is None:
-                costs = [
+                costs: list[float] = [
                     (sim.place[r] != here) + bool(sim.openable & ~opened & 1 << r) + 1
                     for r in self._destinations
                 ]

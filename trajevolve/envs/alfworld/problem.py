@@ -14,12 +14,27 @@ from trajevolve.errors import UserError
 
 Fact = tuple[str, ...]
 
-PREDICATES = frozenset(
-    "receptacleType objectType canContain pickupable isReceptacleObject openable atLocation "
-    "cleanable heatable coolable sliceable toggleable isClean isHot isCool isSliced isToggled isOn "
-    "opened inReceptacle inReceptacleObject receptacleAtLocation objectAtLocation holds "
-    "holdsAny".split()
-)
+_SIGNATURES: dict[str, tuple[str, ...]] = {
+    "receptacleType": ("receptacle", "rtype"),
+    "objectType": ("object", "otype"),
+    "canContain": ("rtype", "otype"),
+    "openable": ("receptacle",),
+    "opened": ("receptacle",),
+    "atLocation": ("agent", "location"),
+    "receptacleAtLocation": ("receptacle", "location"),
+    "objectAtLocation": ("object", "location"),
+    "inReceptacle": ("object", "receptacle"),
+    "inReceptacleObject": ("object", "object"),
+    "holds": ("agent", "object"),
+    "holdsAny": ("agent",),
+    **dict.fromkeys(
+        ("pickupable", "cleanable", "heatable", "coolable", "sliceable", "toggleable"),
+        ("object",),
+    ),
+    **dict.fromkeys(("isClean", "isHot", "isCool", "isSliced", "isToggled", "isOn"), ("object",)),
+    "isReceptacleObject": ("object",),
+}
+"""Known predicate -> PDDL types of its arguments."""
 
 _FACT = re.compile(r"\(\s*(\w+)\s+([^\s()]+)(?:\s+([^\s()]+))?\s*\)")
 
@@ -86,7 +101,7 @@ def parse_problem(text: str, where: str) -> Problem:
         raise UserError(
             f"{where}: (:init holds something other than plain facts; use --backend engine"
         )
-    unknown = sorted(found.keys() - PREDICATES)
+    unknown = sorted(found.keys() - _SIGNATURES.keys())
     if unknown:
         raise UserError(
             f"{where}: unknown predicate {unknown[0]!r} in (:init; use --backend engine"
@@ -185,29 +200,18 @@ def render_problem(problem: Problem) -> str:
         problem.goal.place
     ] = None
     kinds["otype"][problem.goal.object] = None
-    signatures = {
-        "receptacleType": ("receptacle", "rtype"),
-        "objectType": ("object", "otype"),
-        "canContain": ("rtype", "otype"),
-        "openable": ("receptacle",),
-        "atLocation": ("agent", "location"),
-        "receptacleAtLocation": ("receptacle", "location"),
-        "objectAtLocation": ("object", "location"),
-        "inReceptacle": ("object", "receptacle"),
-        "inReceptacleObject": ("object", "object"),
-    }
     lines = []
     for predicate, facts in problem.facts.items():
-        signature = signatures.get(predicate, ("object",))
         for fact in facts:
-            for kind, argument in zip(signature, fact, strict=True):
+            for kind, argument in zip(_SIGNATURES[predicate], fact, strict=True):
                 kinds[kind][argument] = None
             lines.append(f"        ({predicate} {' '.join(fact)})")
     declared = [f"        {name} - {kind}" for kind, names in kinds.items() for name in names]
-    return (
-        f"\n(define (problem {problem.name})\n(:domain alfred)\n(:objects\n"
-        + "\n".join(declared)
-        + "\n        )\n\n(:init\n"
-        + "\n".join(lines)
-        + f"\n        )\n\n        (:goal\n             {goal_text(problem.goal)}\n        )\n    )\n"
+    parts = (
+        f"\n(define (problem {problem.name})\n(:domain alfred)\n(:objects",
+        *declared,
+        "        )\n\n(:init",
+        *lines,
+        f"        )\n\n        (:goal\n             {goal_text(problem.goal)}\n        )\n    )\n",
     )
+    return "\n".join(parts)

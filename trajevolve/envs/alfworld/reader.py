@@ -28,11 +28,25 @@ from trajevolve.seeds import derive_seed
 SPLITS = ("train", "valid_seen", "valid_unseen")
 
 
-def read_task(data: bytes, where: str, id_: str) -> Task:
-    """Make a task of the bytes of one game file. Raises UserError as :func:`read_game` does."""
-    game = read_game(data, where)
-    goal = parse_goal(game.problem, where)
-    return task_of(id_, goal.type, game.sentence, game.problem)
+def read_task(data: bytes, where: str, id_: str, known: bool = True) -> Task:
+    """Make a task of the bytes of one game file.
+
+    Args:
+        data: the file.
+        where: its path, for errors.
+        id_: id of the task.
+        known: refuse what the simulator does not know. Otherwise the task carries domain and
+            grammar, and its type is taken from its folder's name.
+
+    Raises:
+        UserError: as :func:`~trajevolve.envs.alfworld.gamefile.read_game`, or an unknown goal.
+    """
+    game = read_game(data, where, known)
+    if known:
+        type_ = parse_goal(game.problem, where).type
+        return task_of(id_, type_, game.sentence, game.problem)
+    folder = id_.split("/")[-2] if "/" in id_ else id_
+    return task_of(id_, folder.partition("-")[0], game.sentence, game.problem, game.texts)
 
 
 def sample(total: int, count: int | None, seed: int, split: str) -> list[int]:
@@ -49,10 +63,12 @@ class Library:
     Args:
         data: the data folder; without it ``$ALFWORLD_DATA``, then ``data`` in the working
             directory.
+        known: refuse games whose domain, grammar or goal the simulator does not know.
     """
 
-    def __init__(self, data: str | Path | None = None) -> None:
+    def __init__(self, data: str | Path | None = None, known: bool = True) -> None:
         self._given = data
+        self._known = known
         self._archives: dict[Path, dict[str, Task]] = {}
 
     @property
@@ -104,7 +120,8 @@ class Library:
         if path.name == GAME_FILE or path.is_file() or (path / GAME_FILE).is_file():
             file = path / GAME_FILE if path.is_dir() else path
             if file.is_file():
-                return read_task(_bytes(file), str(file), "/".join(file.resolve().parts[-4:-1]))
+                id_ = "/".join(file.resolve().parts[-4:-1])
+                return read_task(_bytes(file), str(file), id_, self._known)
         parts = [part for part in path.parts if part != GAME_FILE and not part.startswith("json_")]
         id_ = "/".join(parts[-3:])
         split = parts[-3] if len(parts) >= 3 else ""
@@ -112,14 +129,14 @@ class Library:
         if folder is not None:
             file = folder.parent / id_ / GAME_FILE
             if file.is_file():
-                return read_task(_bytes(file), str(file), id_)
+                return read_task(_bytes(file), str(file), id_, self._known)
         elif split and self._source(split) is not None:
             found = self._by_id(split).get(id_)
             if found is not None:
                 return found
         raise UserError(
-            f"task {ref!r}: no such game file or folder, and no {split or '<split>'}/<task>/<trial> "
-            f"of that name in {self.root}"
+            f"task {ref!r}: no such game file or folder, and no such <split>/<task>/<trial> in "
+            f"{self.root}"
         )
 
     def texts(self) -> Texts | None:
@@ -182,22 +199,22 @@ class Library:
             found = {}
             for name, data in _members(path):
                 id_ = "/".join(Path(name).parts[-4:-1])
-                task = _usable(data, f"{path}:{name}", id_)
+                task = _usable(data, f"{path}:{name}", id_, self._known)
                 if task is not None:
                     found[id_] = task
             self._archives[path] = dict(sorted(found.items()))
         return self._archives[path]
 
     def _task_in(self, file: Path) -> Task | None:
-        return _usable(_bytes(file), str(file), "/".join(file.parts[-4:-1]))
+        return _usable(_bytes(file), str(file), "/".join(file.parts[-4:-1]), self._known)
 
 
-def _usable(data: bytes, where: str, id_: str) -> Task | None:
+def _usable(data: bytes, where: str, id_: str, known: bool) -> Task | None:
     """Make a task, or None of a game marked unsolvable."""
     # The mark stands behind the long texts; looking for it first spares reading them twice.
     if b'"solvable": false' in data:
         return None
-    return read_task(data, where, id_)
+    return read_task(data, where, id_, known)
 
 
 def _bytes(path: Path) -> bytes:

@@ -37,6 +37,10 @@ _FOUND = {
     kind.lower(): {name.lower(): count for name, count in counts.items()}
     for kind, counts in vocabulary.FOUND.items()
 }
+_HOLDS = {
+    kind.lower(): frozenset(name.lower() for name in names)
+    for kind, names in vocabulary.HOLDS.items()
+}
 _UNLIKELY = 0.5
 """Weight, in objects per 1,000 receptacles, of a receptacle type where it was never found."""
 
@@ -220,15 +224,11 @@ class Searcher:
 
     def _put_down(self, held: str) -> list[str]:
         """Get rid of something else, here if possible."""
-        homes = sorted(
-            self._places,
-            key=lambda place: -_FOUND.get(_kind(place), {}).get(_kind(held), 0),
-        )
+        fitting = [p for p in self._places if _kind(held) in _HOLDS.get(_kind(p), ())]
+        elsewhere = [place for place in fitting or self._places if place != self._here]
+        pick = elsewhere[int(self._rng.integers(len(elsewhere)))] if elsewhere else self._here
         now = [f"move {held} to {place}" for place in self._places]
-        here = [f"open {place}" for place in self._places]
-        likely = [place for place in homes if place != self._here]
-        pick = likely[int(self._rng.integers(min(3, len(likely))))] if likely else self._here
-        return [*now, *here, f"go to {pick}"]
+        return [*now, *(f"open {place}" for place in fitting), f"go to {pick}"]
 
     def _fetch(self) -> list[str]:
         """Get the next object that still has to be brought."""

@@ -88,6 +88,57 @@ _PREPOSITIONS = {
 _SINGLE = {"look": Verb.LOOK, "inventory": Verb.INVENTORY, "help": Verb.HELP}
 
 
+class _Identifiers:
+    """PDDL identifiers of one problem and their indices."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self.receptacles, self.objects, self.names = names_of(problem)
+        self.receptacle = {name: i for i, name in enumerate(self.receptacles)}
+        self.object = {name: i for i, name in enumerate(self.objects)}
+        where = {a.lower(): b.lower() for a, b in problem.pairs("receptacleAtLocation")}
+        self.locations = {problem.pairs("atLocation")[0][1].lower(): 0}
+        for name in self.receptacles:
+            self.locations.setdefault(where[name], len(self.locations))
+        self.place = tuple(self.locations[where[name]] for name in self.receptacles)
+
+    def object_mask(self, predicate: str) -> int:
+        return sum(1 << self.object[name.lower()] for name in self._problem.names(predicate))
+
+    def receptacle_mask(self, predicate: str) -> int:
+        return sum(1 << self.receptacle[name.lower()] for name in self._problem.names(predicate))
+
+    def types(self, predicate: str, identifiers: list[str]) -> tuple[str, ...]:
+        known = {a.lower(): b for a, b in self._problem.pairs(predicate)}
+        return tuple(known.get(name, "") for name in identifiers)
+
+
+def _start(problem: Problem, ids: _Identifiers) -> State:
+    """The start state that `problem` describes."""
+    inside = [0] * len(ids.receptacles)
+    for a, b in problem.pairs("inReceptacle"):
+        inside[ids.receptacle[b.lower()]] |= 1 << ids.object[a.lower()]
+    beside = [0] * len(ids.locations)
+    for a, b in problem.pairs("objectAtLocation"):
+        # Locations without a receptacle cannot be reached, so what lies there does not matter.
+        if b.lower() in ids.locations:
+            beside[ids.locations[b.lower()]] |= 1 << ids.object[a.lower()]
+    held = [ids.object[fact[1].lower()] for fact in problem.pairs("holds")]
+    return State(
+        location=0,
+        held=held[0] if held else -1,
+        opened=ids.receptacle_mask("opened"),
+        inside=tuple(inside),
+        beside=tuple(beside),
+        clean=ids.object_mask("isClean"),
+        hot=ids.object_mask("isHot"),
+        cool=ids.object_mask("isCool"),
+        toggled=ids.object_mask("isToggled"),
+        sliced=ids.object_mask("isSliced"),
+        taken=(0,) * len(ids.receptacles),
+    )
+
+
 class Simulator:
     """One grounded game. Immutable but for its caches; may be shared by many episodes.
 
@@ -101,40 +152,38 @@ class Simulator:
     """
 
     def __init__(self, problem: Problem) -> None:
-        receptacle_ids, object_ids, names = names_of(problem)
+        ids = _Identifiers(problem)
         self.goal: Goal = problem.goal
-        self.receptacles = tuple(names[i] for i in receptacle_ids)
-        self.objects = tuple(names[i] for i in object_ids)
+        self.receptacles = tuple(ids.names[i] for i in ids.receptacles)
+        self.objects = tuple(ids.names[i] for i in ids.objects)
         self.receptacle_index = {name: i for i, name in enumerate(self.receptacles)}
         self.object_index = {name: i for i, name in enumerate(self.objects)}
-        receptacle = {name: i for i, name in enumerate(receptacle_ids)}
-        object_ = {name: i for i, name in enumerate(object_ids)}
-
-        def mask(predicate: str) -> int:
-            return sum(1 << object_[name.lower()] for name in problem.names(predicate))
-
-        types = {a.lower(): b for a, b in problem.pairs("objectType")}
-        kinds = {a.lower(): b for a, b in problem.pairs("receptacleType")}
-        self.object_types = tuple(types.get(name, "") for name in object_ids)
-        self.receptacle_types = tuple(kinds.get(name, "") for name in receptacle_ids)
-        where = {a.lower(): b.lower() for a, b in problem.pairs("receptacleAtLocation")}
-        start = problem.pairs("atLocation")[0][1].lower()
-        locations = {start: 0}
-        for name in receptacle_ids:
-            locations.setdefault(where[name], len(locations))
-        self.place = tuple(locations[where[name]] for name in receptacle_ids)
+        self.receptacle_types = ids.types("receptacleType", ids.receptacles)
+        self.object_types = ids.types("objectType", ids.objects)
+        self.place = ids.place
         self.at = tuple(
-            tuple(r for r, place in enumerate(self.place) if place == here)
-            for here in range(len(locations))
+            tuple(r for r, place in enumerate(ids.place) if place == here)
+            for here in range(len(ids.locations))
         )
-        self.openable = sum(1 << receptacle[n.lower()] for n in problem.names("openable"))
-        self.pickupable = mask("pickupable")
-        self.heatable = mask("heatable")
-        self.coolable = mask("coolable")
-        self.cleanable = mask("cleanable")
-        self.sliceable = mask("sliceable")
-        self.toggleable = mask("toggleable")
-        self.containers = mask("isReceptacleObject")
+        self._set_properties(problem, ids)
+        self.start = _start(problem, ids)
+        self.targets = self.of_type(self.goal.object)
+        self.lamps = self.of_type(self.goal.place) & self.toggleable
+        self.destinations = tuple(
+            r for r, kind in enumerate(self.receptacle_types) if kind == self.goal.place
+        )
+        self._operations: dict[str, Operation | None] = {}
+
+    def _set_properties(self, problem: Problem, ids: _Identifiers) -> None:
+        """Turn the facts that never change into masks."""
+        self.openable = ids.receptacle_mask("openable")
+        self.pickupable = ids.object_mask("pickupable")
+        self.heatable = ids.object_mask("heatable")
+        self.coolable = ids.object_mask("coolable")
+        self.cleanable = ids.object_mask("cleanable")
+        self.sliceable = ids.object_mask("sliceable")
+        self.toggleable = ids.object_mask("toggleable")
+        self.containers = ids.object_mask("isReceptacleObject")
         self.knives = self.of_type("KnifeType") | self.of_type("ButterKnifeType")
         by_kind: dict[str, int] = {}
         for kind, held in problem.pairs("canContain"):
@@ -143,38 +192,10 @@ class Simulator:
         self.microwaves = self._of_kind("MicrowaveType")
         self.fridges = self._of_kind("FridgeType")
         self.sinks = self._of_kind("SinkType") | self._of_kind("SinkBasinType")
-        inner = [0] * len(object_ids)
+        inner = [0] * len(ids.objects)
         for a, b in problem.pairs("inReceptacleObject"):
-            inner[object_[b.lower()]] |= 1 << object_[a.lower()]
+            inner[ids.object[b.lower()]] |= 1 << ids.object[a.lower()]
         self.inner = tuple(inner)
-
-        inside = [0] * len(receptacle_ids)
-        for a, b in problem.pairs("inReceptacle"):
-            inside[receptacle[b.lower()]] |= 1 << object_[a.lower()]
-        beside = [0] * len(locations)
-        for a, b in problem.pairs("objectAtLocation"):
-            if b.lower() in locations:
-                beside[locations[b.lower()]] |= 1 << object_[a.lower()]
-        held = [object_[b.lower()] for _, b in problem.pairs("holds")]
-        self.start = State(
-            location=0,
-            held=held[0] if held else -1,
-            opened=sum(1 << receptacle[n.lower()] for n in problem.names("opened")),
-            inside=tuple(inside),
-            beside=tuple(beside),
-            clean=mask("isClean"),
-            hot=mask("isHot"),
-            cool=mask("isCool"),
-            toggled=mask("isToggled"),
-            sliced=mask("isSliced"),
-            taken=(0,) * len(receptacle_ids),
-        )
-        self.targets = self.of_type(self.goal.object)
-        self.lamps = self.of_type(self.goal.place) & self.toggleable
-        self.destinations = tuple(
-            r for r, kind in enumerate(self.receptacle_types) if kind == self.goal.place
-        )
-        self._operations: dict[str, Operation | None] = {}
 
     def of_type(self, name: str) -> int:
         """Mask of the objects of PDDL type `name`."""
@@ -283,14 +304,14 @@ class Simulator:
             here,
             held,
             opened,
-            inside[:r] + (content,) + inside[r + 1 :],
-            beside[:here] + (floor,) + beside[here + 1 :],
+            (*inside[:r], content, *inside[r + 1 :]),
+            (*beside[:here], floor, *beside[here + 1 :]),
             clean,
             hot,
             cool,
             toggled,
             sliced,
-            taken[:r] + (history,) + taken[r + 1 :],
+            (*taken[:r], history, *taken[r + 1 :]),
         )
 
     def reachable_lamp(self, state: State, o: int) -> bool:

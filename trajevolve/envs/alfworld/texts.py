@@ -11,7 +11,7 @@ from trajevolve.envs.alfworld.simulator import Operation, Simulator, State, Verb
 
 NOTHING_HAPPENS = "Nothing happens."
 
-HELP = """
+HELP = """\
 Available commands:
   look:                             look around your current location
   inventory:                        check your current inventory
@@ -77,9 +77,8 @@ class Narrator:
     def receptacle(self, state: State, r: int) -> str:
         """What `r` shows, also when one arrives there or opens it."""
         sim = self._sim
-        if sim.openable >> r & 1:
-            if not state.opened >> r & 1:
-                return f"The {sim.receptacles[r]} is closed."
+        if sim.openable & ~state.opened & 1 << r:
+            return f"The {sim.receptacles[r]} is closed."
         content = state.inside[r]
         text = self._views.get((r, content))
         if text is None:
