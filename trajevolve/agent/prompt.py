@@ -21,6 +21,7 @@ from trajevolve.errors import UserError
 from trajevolve.trajectory import Step
 
 MARKS = ("\x02first\x03", "\x02response\x03", "\x02next\x03")
+REMEMBERED = 20_000
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class PromptRenderer:
         self.tokenizer = tokenizer
         self.config = config
         self.stop_ids = _stop_ids(tokenizer)
+        self._encoded: dict[str, tuple[int, ...]] = {}
 
     def render(self, turn: Turn) -> Prompt:
         """Return the tokens that `turn` adds (dialogue) or its whole prompt (window)."""
@@ -167,7 +169,14 @@ class PromptRenderer:
         )
 
     def _encode(self, text: str) -> tuple[int, ...]:
-        return tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+        """Tokenise; texts of a room repeat, so recent ones are remembered."""
+        ids = self._encoded.get(text)
+        if ids is None:
+            if len(self._encoded) >= REMEMBERED:
+                self._encoded.clear()
+            ids = tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+            self._encoded[text] = ids
+        return ids
 
 
 def _used(history: Sequence[Step]) -> int:

@@ -9,9 +9,11 @@ from typing import Any
 
 import torch
 
+from trajevolve.models.muon import Muon
 from trajevolve.trajectory import Trajectory
 
 IGNORED = -100
+POOL = 8
 
 
 @dataclass(frozen=True)
@@ -52,9 +54,10 @@ def clone(
     """
     optimisers = _optimisers(model, config)
     schedule = [_schedule(step, config) for step in range(config.batches)]
+    batches = _batches(episodes, config.batch_size)
     model.train()
     for step, factor in enumerate(schedule):
-        batch = [next(episodes) for _ in range(config.batch_size)]
+        batch = next(batches)
         ids, targets, weights = _pack(batch, config.observation_weight)
         loss, action_loss, observation_loss = _loss(model, ids, targets, weights)
         loss.backward()
@@ -69,11 +72,25 @@ def clone(
     model.eval()
 
 
+def _batches(episodes: Iterator[Trajectory], size: int) -> Iterator[list[Trajectory]]:
+    """Draw POOL batches at once and sort them by length, which saves padding."""
+    while True:
+        pool = sorted((next(episodes) for _ in range(POOL * size)), key=_tokens)
+        # A fixed, length-mixing order: consecutive batches differ most in length.
+        for start in range(POOL):
+            place = (start * (POOL // 2 + 1)) % POOL
+            yield pool[place * size : (place + 1) * size]
+
+
+def _tokens(trajectory: Trajectory) -> int:
+    return sum(len(step.prompt_ids) + len(step.response_ids) for step in trajectory.steps)
+
+
 def _optimisers(model: Any, config: CloningConfig) -> list[torch.optim.Optimizer]:
     """Muon for hidden matrices, AdamW for everything else."""
     matrices = [p for n, p in model.named_parameters() if p.ndim == 2 and "embed" not in n]
     rest = [p for n, p in model.named_parameters() if p.ndim != 2 or "embed" in n]
-    muon = torch.optim.Muon(matrices, lr=config.matrix_lr, weight_decay=0.01)
+    muon = Muon(matrices, lr=config.matrix_lr, weight_decay=0.01)
     adamw = torch.optim.AdamW(rest, lr=config.lr, betas=(0.9, 0.95), weight_decay=0.0)
     for optimiser, peak in ((muon, config.matrix_lr), (adamw, config.lr)):
         for group in optimiser.param_groups:

@@ -24,6 +24,7 @@ from trajevolve.trajectory import Trajectory
 
 CHUNK = 64
 MANY = ("cabinet", "drawer", "shelf")
+RARE_WORDS = "nothing happens hot cold cool heat clean sliced slice on off none step far admissible"
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class WarmupConfig:
     seed: int = 20240229
     step_limit: int = 30
     renamed_share: float = 0.5
-    difficulties: tuple[str, ...] = ("default",)
+    difficulties: tuple[str, ...] = ("default", "easy", "default", "hard")
     cloning: CloningConfig = CloningConfig()
     architecture: SmallArchitecture = SmallArchitecture()
 
@@ -82,7 +83,7 @@ def alfworld_tokenizer() -> Any:
 
     bases = {name.lower() for name in vocabulary.OBJECT_TYPES | vocabulary.RECEPTACLE_TYPES}
     names = {name: 40 if name in MANY else 9 for name in bases}
-    texts: list[str] = ["none at step so far here are admissible actions your current task"]
+    texts: list[str] = [RARE_WORDS]
     games = generate_games(120, seed=1, stream="vocabulary")
     episodes = [Episode(task.id, task, number) for number, task in enumerate(games)]
     for trajectory in play(episodes, RandomAgent(), AlfworldEnvironment, EnvConfig(step_limit=40)):

@@ -32,8 +32,8 @@ class Clumsiness:
         confuse: of naming a thing that is not there, an invalid action.
     """
 
-    low: float = 0.2
-    high: float = 0.9
+    low: float = 0.3
+    high: float = 0.95
     wander: float = 0.42
     fiddle: float = 0.14
     grab: float = 0.12
