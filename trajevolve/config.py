@@ -83,7 +83,6 @@ class CreditConfig(Section):
     lam: NonNegative = Field(0.5, description="λ, weight of the step advantage")
     step_advantage: Literal["signed", "penalty", "centred"] = "signed"
     failed_step_credit: bool = True
-    exploration_neutral: bool = False
 
 
 class DiscriminatorConfig(Section):

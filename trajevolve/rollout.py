@@ -31,8 +31,6 @@ class Episode:
         task: the task instance.
         seed: seed of its sampling.
         kept: recorded steps executed first, in order; their prompts are rendered anew.
-        stop_when_infeasible: a kept action that was valid in its parent but cannot be executed
-            now ends the recording; the agent continues from there (format correction).
         resample: the agent continues after the kept steps; otherwise the episode ends there.
         evolution: provenance, copied to the trajectory.
     """
@@ -41,7 +39,6 @@ class Episode:
     task: Task
     seed: int
     kept: tuple[Kept, ...] = ()
-    stop_when_infeasible: bool = False
     resample: bool = True
     evolution: Evolution | None = None
 

@@ -134,8 +134,3 @@ def test_unknown_method_names_the_allowed_ones():
     with pytest.raises(UserError, match=r"did you mean 'grpo'\? allowed: grpo, trajevolve"):
         estimator("gpro")
     assert set(ESTIMATORS) >= {"grpo", "trajevolve"}
-
-
-def test_exploration_neutral_credit_is_refused(make_trajectory):
-    with pytest.raises(UserError, match=r"credit\.exploration_neutral.*'alfworld'"):
-        parts(Group("g", (make_trajectory([1]),)), config=credit(exploration_neutral=True))

@@ -7,7 +7,6 @@ from trajevolve.advantages.normalise import normalise
 from trajevolve.advantages.shaping import redundancy_ratio, shaped_reward
 from trajevolve.advantages.step_credit import step_advantages
 from trajevolve.config import RunConfig
-from trajevolve.errors import UserError
 from trajevolve.trajectory import Group
 
 
@@ -17,17 +16,8 @@ def trajevolve(group: Group, config: RunConfig) -> Group:
     With R = 10 on success and α = 1 success always outranks failure; in an all-success group ρ
     and the penalty for invalid actions alone set the spread. In an all-failure group A^E comes
     from the penalty at most, and A^S still teaches.
-
-    Raises:
-        UserError: ``credit.exploration_neutral`` is on; no environment declares yet which steps
-            are exploration.
     """
     credit = config.credit
-    if credit.exploration_neutral:
-        raise UserError(
-            f"credit.exploration_neutral: environment {config.env.name!r} does not declare which "
-            "steps are exploration; set it to false"
-        )
     shaped = [
         shaped_reward(member.reward, redundancy_ratio(member), credit.alpha) for member in group
     ]
