@@ -222,6 +222,11 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
 }
 
+METHODS: dict[str, dict[str, Any]] = {
+    "grpo": {"discriminator": {"enabled": False}, "evolution": {"enabled": False}},
+}
+"""What a baseline switches off unless it is asked for ("GRPO + evolution" is one --set away)."""
+
 
 def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> RunConfig:
     """Read params.yaml, lay it over its preset, and apply ``a.b=value`` overrides.
@@ -242,7 +247,8 @@ def parse_config(content: Mapping[str, Any], source: str = "the configuration") 
     if preset not in PRESETS:
         raise UserError(f"{source}: preset: {preset!r} is unknown; allowed: {', '.join(PRESETS)}")
     try:
-        return RunConfig.model_validate(_merge(PRESETS[preset], content))
+        base = _merge(PRESETS[preset], METHODS.get(str(content.get("method")), {}))
+        return RunConfig.model_validate(_merge(base, content))
     except ValidationError as error:
         raise UserError(f"{source}: {_explain(error)}") from None
 

@@ -1,0 +1,83 @@
+"""params.yaml: presets, overrides, and one clear line for every mistake."""
+
+from pathlib import Path
+
+import pytest
+
+from trajevolve.config import PRESETS, RunConfig, load_config, parse_config
+from trajevolve.errors import UserError
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_shipped_file_is_valid_and_overrides_win():
+    config = load_config(ROOT / "params.yaml", ["rollout.groups=3", "env=alfworld", "seed=7"])
+    assert (config.rollout.groups, config.env.name, config.seed) == (3, "alfworld", 7)
+
+
+def test_presets_are_valid_and_what_is_written_beats_them():
+    for name in PRESETS:
+        assert load_config(None, [f"preset={name}"]).preset == name
+    paper = load_config(None, ["preset=paper", "rollout.groups=2"])
+    assert (paper.rollout.groups, paper.rollout.group_size, paper.learner.lr) == (2, 8, 1e-6)
+    assert (paper.credit.mode, paper.agent.layout, paper.iterations) == ("independent", "window", 150)
+
+
+def test_a_baseline_switches_off_what_it_does_not_use():
+    grpo = load_config(None, ["method=grpo"])
+    assert not grpo.evolution.enabled and not grpo.discriminator.enabled
+    assert load_config(None, ["method=grpo", "evolution.enabled=true"]).evolution.enabled
+    assert load_config().evolution.enabled
+
+
+def test_the_digest_covers_what_decides_the_result():
+    base = RunConfig()
+    assert parse_config({"tracking": {"enabled": False}}).digest() == base.digest()
+    assert parse_config({"seed": 1}).digest() != base.digest()
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("rollout.group=3", "unknown key 'rollout.group'; did you mean 'groups'? allowed here"),
+        ("nothing=1", "unknown key 'nothing'; allowed here: schema_version, preset, method"),
+        ("learner.clip=2", "learner.clip: Input should be less than 1, got 2"),
+        ("rollout.group_size=1", "rollout.group_size: Input should be greater than or equal to 2"),
+        ("credit.mode=both", "credit.mode: Input should be 'cumulative' or 'independent'"),
+        ("rollout.groups=many", "rollout.groups: Input should be a valid integer"),
+        ("preset=papers", "preset: 'papers' is unknown; allowed: default, paper"),
+        ("schema_version=2", "schema_version: Input should be 1"),
+        ("seed", "expected a.b=value"),
+        ("seed.x.y=1", "seed: Input should be a valid integer"),
+        ("rollout.groups=[", "not valid YAML"),
+    ],
+)
+def test_mistakes_are_named(override, message):
+    with pytest.raises(UserError) as caught:
+        load_config(None, [override])
+    assert message in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: [", "not valid YAML"),
+        ("- 1\n- 2\n", "expected keys with values, got list"),
+        ("env:\n  nam: x\n", "unknown key 'env.nam'; did you mean 'name'?"),
+        ("env: 3\n", "env: Input should be a valid dictionary"),
+    ],
+)
+def test_files_with_mistakes_are_named(tmp_path, text, message):
+    path = tmp_path / "params.yaml"
+    path.write_text(text)
+    with pytest.raises(UserError) as caught:
+        load_config(path)
+    assert str(path) in str(caught.value) and message in str(caught.value)
+
+
+def test_a_missing_or_unreadable_file_is_named(tmp_path):
+    with pytest.raises(UserError, match=r"no such file; give a params\.yaml"):
+        load_config(tmp_path / "none.yaml")
+    (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UserError, match="cannot be read"):
+        load_config(tmp_path / "binary.yaml")
