@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -133,6 +134,13 @@ def regenerate(ref: str) -> tuple[Task, Generated] | None:
     return _task(stream, difficulty_of(level), int(seed), int(index), type_)
 
 
-def panel(stream: str, difficulty: str | Difficulty = "default") -> list[Task]:
+def panel(stream: str, difficulty: str | Difficulty = "default") -> tuple[Task, ...]:
     """The fixed games of split ``generated:<stream>`` (``select`` or ``eval``)."""
-    return generate_games(PANEL[stream], 0, difficulty, stream=stream)
+    level = difficulty_of(difficulty) if isinstance(difficulty, str) else difficulty
+    return _panel(stream, level)
+
+
+@lru_cache(maxsize=8)
+def _panel(stream: str, level: Difficulty) -> tuple[Task, ...]:
+    # Evaluation asks for the same panel again and again; drawing it takes more than a second.
+    return tuple(generate_games(PANEL[stream], 0, level, stream=stream))
