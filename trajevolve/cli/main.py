@@ -24,6 +24,7 @@ from trajevolve.cli import (
     verifying,
 )
 from trajevolve.errors import UserError
+from trajevolve.telemetry import switch_off
 
 INTERRUPTED = 130
 
@@ -63,6 +64,8 @@ def _options(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status; never raises."""
+    switch_off()
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in given
     command = typer.main.get_command(app)
