@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 
 from trajevolve.agent.contract import Agent, Decision, Turn
 from trajevolve.config import EnvConfig
@@ -197,7 +197,19 @@ def _termination(item: _Live, done: bool, step_limit: int) -> str:
 def _state_digest(environment: Environment) -> str:
     if not environment.spec.exact_states:
         return ""
-    return hashlib.blake2b(repr(environment.state_key()).encode(), digest_size=8).hexdigest()
+    text = _stable(environment.state_key())
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def _stable(key: object) -> str:
+    """Write a hashable key the same way in every process, whatever order its sets iterate in."""
+    if isinstance(key, frozenset):
+        return "{" + ",".join(sorted(map(_stable, key))) + "}"
+    if isinstance(key, tuple):
+        return "(" + ",".join(map(_stable, key)) + ")"
+    if is_dataclass(key):
+        return _stable(tuple(getattr(key, part.name) for part in fields(key)))
+    return repr(key)
 
 
 def _failure(error: Exception) -> str:

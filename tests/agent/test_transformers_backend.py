@@ -104,8 +104,8 @@ def test_some_slots_may_wait_while_others_sample(model):
     backend = TransformersBackend(model, {STOP})
     a, b = contexts(rng, [6, 8])
     assert_equal(model, backend, [Request(0, a, 1), Request(1, b, 2)])
-    assert_equal(model, backend, [Request(1, b + (5, 6), 3)])
-    assert_equal(model, backend, [Request(0, a + (7,), 4), Request(1, b + (5, 6, 8, 9), 5)])
+    assert_equal(model, backend, [Request(1, (*b, 5, 6), 3)])
+    assert_equal(model, backend, [Request(0, (*a, 7), 4), Request(1, (*b, 5, 6, 8, 9), 5)])
 
 
 def test_sampling_follows_the_distribution():

@@ -1,4 +1,8 @@
-"""Architecture of the built-in small policy: a Qwen2-config causal LM for a CPU."""
+"""Architecture of the built-in small policy: a Qwen3-config causal LM for a CPU.
+
+Not Qwen2: transformers' AutoTokenizer gives every qwen2 folder Qwen2's own byte-level tokenizer,
+whatever its files say, so a word-level one would be replaced without a word.
+"""
 
 from __future__ import annotations
 
@@ -18,17 +22,18 @@ class SmallArchitecture:
 
 
 def build_model(tokenizer: Any, architecture: SmallArchitecture, seed: int) -> Any:
-    """Make an untrained Qwen2ForCausalLM for `tokenizer`, weights drawn from `seed`."""
+    """Make an untrained Qwen3ForCausalLM for `tokenizer`, weights drawn from `seed`."""
     import torch
-    from transformers import Qwen2Config, Qwen2ForCausalLM
+    from transformers import Qwen3Config, Qwen3ForCausalLM
 
-    config = Qwen2Config(
+    config = Qwen3Config(
         vocab_size=len(tokenizer),
         hidden_size=architecture.hidden,
         intermediate_size=architecture.intermediate,
         num_hidden_layers=architecture.layers,
         num_attention_heads=architecture.heads,
         num_key_value_heads=architecture.heads,
+        head_dim=architecture.hidden // architecture.heads,
         max_position_embeddings=architecture.positions,
         tie_word_embeddings=True,
         pad_token_id=tokenizer.pad_token_id,
@@ -37,4 +42,4 @@ def build_model(tokenizer: Any, architecture: SmallArchitecture, seed: int) -> A
     )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return Qwen2ForCausalLM(config)
+        return Qwen3ForCausalLM(config)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +44,8 @@ class WarmupConfig:
     step_limit: int = 30
     renamed_share: float = 0.5
     difficulties: tuple[str, ...] = ("default", "easy", "default", "hard")
-    cloning: CloningConfig = CloningConfig()
-    architecture: SmallArchitecture = SmallArchitecture()
+    cloning: CloningConfig = field(default_factory=CloningConfig)
+    architecture: SmallArchitecture = field(default_factory=SmallArchitecture)
 
 
 class Demonstrator:

@@ -1,0 +1,135 @@
+"""Episodes: recorded steps, limits, rewards, failures of one environment."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from toys.house import TASKS, HouseEnvironment, house_task
+
+from trajevolve.agent.agents import RandomAgent, ScriptedAgent
+from trajevolve.config import EnvConfig
+from trajevolve.envs.contract import Kind
+from trajevolve.rollout import Episode, Kept, play
+
+CLOTHES = TASKS[0]
+
+
+class Script(ScriptedAgent):
+    """Says the same lines to every episode, by position; None where the script ends."""
+
+    def __init__(self, *lines):
+        self.lines = lines
+        self.asked = 0
+
+    def choose(self, turn):
+        self.asked += 1
+        return self.lines[len(turn.history)]
+
+
+def kept(*actions):
+    return tuple(Kept(action or "hm", (), action) for action in actions)
+
+
+def run(agent, *episodes, limit=10, environment=HouseEnvironment):
+    return play(episodes, agent, environment, EnvConfig(step_limit=limit))
+
+
+def test_a_solved_episode_records_every_step():
+    script = Script("go cabinet", "look", "fly", "open cabinet", "take clothes")
+    (played,) = run(script, Episode("e", CLOTHES, 1))
+    assert played.success and played.termination == "success" and played.score == 1.0
+    assert [step.valid for step in played.steps] == [True, True, False, True, True]
+    assert played.reward == pytest.approx(10 - 0.1)
+    assert played.steps[0].observation == "you are at the door"
+    assert played.steps[3].observation == "nothing happens"
+    assert played.final_observation == "you take clothes"
+    assert [step.kind for step in played.steps[:2]] == [Kind.CHANGING, Kind.INFORMATION]
+    assert "go cabinet" in played.steps[0].admissible
+
+
+def test_an_invalid_step_costs_a_step_and_changes_nothing():
+    (played,) = run(Script("fly", "fly", "fly"), Episode("e", CLOTHES, 1), limit=3)
+    assert played.termination == "limit" and len(played) == 3 and not played.success
+    assert played.reward == pytest.approx(-0.3)
+    assert len({step.state_key for step in played.steps}) == 1
+
+
+def test_aliases_are_recorded_in_standard_form():
+    task = house_task("shelf", "ball", (), floor="ball", shelf="")
+    (played,) = run(
+        Script("go floor", "take ball", "go shelf", "place ball"), Episode("e", task, 1)
+    )
+    assert played.success and played.actions[-1] == "put ball"
+
+
+def test_recorded_steps_come_first_and_the_agent_goes_on():
+    script = Script(None, None, "open cabinet", "take clothes")
+    recorded = kept("go bathroom", "go cabinet")
+    (played,) = run(script, Episode("e", CLOTHES, 1, kept=recorded))
+    assert played.success and script.asked == 2
+    assert played.actions == ("go bathroom", "go cabinet", "open cabinet", "take clothes")
+
+
+def test_kept_and_new_steps_share_one_limit():
+    recorded = kept("go bathroom", None)
+    script = Script(None, None, "look", "look", "look")
+    (played,) = run(script, Episode("e", CLOTHES, 1, kept=recorded), limit=3)
+    assert len(played) == 3 and played.actions == ("go bathroom", None, "look")
+    assert not played.steps[1].valid and played.steps[1].response == "hm"
+
+
+def test_without_resampling_the_episode_ends_with_its_recording():
+    (played,) = run(Script(), Episode("e", CLOTHES, 1, kept=kept("go cabinet"), resample=False))
+    assert played.termination == "recording" and len(played) == 1
+    (empty,) = run(Script(), Episode("e", CLOTHES, 1, resample=False))
+    assert empty.termination == "recording" and len(empty) == 0
+
+
+class Breaking(HouseEnvironment):
+    """Raises on `fly`, and at the start of one task."""
+
+    def reset(self, task):
+        if task is TASKS[1]:
+            raise RuntimeError("no such\nhouse")
+        return super().reset(task)
+
+    def step(self, action):
+        if action == "fly":
+            raise ValueError("wings")
+        return super().step(action)
+
+
+def test_an_environment_that_raises_ends_its_own_episode_only():
+    class Mixed(Script):
+        def choose(self, turn):
+            return "fly" if turn.slot == 0 else super().choose(turn)
+
+    script = Mixed("go cabinet", "open cabinet", "take clothes")
+    episodes = [Episode("a", CLOTHES, 1), Episode("b", TASKS[1], 2), Episode("c", CLOTHES, 3)]
+    a, b, c = run(script, *episodes, environment=Breaking)
+    assert a.termination == "error: ValueError: wings" and not a.success
+    assert b.termination == "error: RuntimeError: no such house" and len(b) == 0
+    assert c.success
+
+
+def test_the_same_seeds_give_the_same_episodes():
+    episodes = [Episode(str(n), CLOTHES, n) for n in range(6)]
+    first, second = run(RandomAgent(), *episodes), run(RandomAgent(), *episodes)
+    assert first == second
+    assert len({trajectory.actions for trajectory in first}) > 1
+
+
+def test_state_digests_are_the_same_in_every_process():
+    code = (
+        "from toys.house import *; from trajevolve.rollout import _state_digest\n"
+        "e = HouseEnvironment(); e.reset(TASKS[1]); print(_state_digest(e))"
+    )
+    tests = str(Path(__file__).parent)
+
+    def digest(hash_seed):
+        environment = {**os.environ, "PYTHONPATH": tests, "PYTHONHASHSEED": hash_seed}
+        return subprocess.check_output([sys.executable, "-c", code], env=environment)
+
+    assert digest("1") == digest("2")
