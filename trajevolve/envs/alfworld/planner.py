@@ -132,7 +132,7 @@ class Planner:
         return bool(self._able >> o & 1 and self._appliances)
 
     def _already_placed(self, state: State, o: int) -> bool:
-        return any(state.inside[r] >> o & 1 for r in self._destinations)
+        return any(state.inside[r] >> o & 1 for r in self._sim.destinations)
 
     def _steps(self, state: State, kept: tuple[int, ...]) -> Iterator[Operation]:
         """Steps that can belong to a shortest plan."""
@@ -141,9 +141,9 @@ class Planner:
             yield from self._fetch(state, kept)
         elif self._serves(state, held):
             yield from self._use(state, kept, held)
-            fit = self._sim.fit(state)
-            other = self._preparation is not None and fit & ~(1 << held) and not fit >> held & 1
-            if other or (self._two and self._already_placed(state, held)):
+            # Another target may be nearer to the end: prepared, or in its place as well as here.
+            raw = self._preparation is not None and not self._sim.fit(state) >> held & 1
+            if raw or (self._two and self._already_placed(state, held)):
                 yield from self._drop(state, kept, held)
         else:
             yield from self._drop(state, kept, held)
@@ -223,7 +223,7 @@ class Planner:
 
     def _finish(self, state: State, o: int, source: int, here: int, fit: int) -> float:
         """Steps from holding target `o`, just taken from `source`, at `here` to the end."""
-        there = (r for r in self._destinations if r != source)
+        there = (r for r in self._sim.destinations if r != source)
         if not self._look and any(state.inside[r] >> o & 1 for r in there):
             # It lay in two receptacles and still lies in the right one: preparing it is enough.
             places = (self._sim.place[r] for r in self._appliances)
