@@ -112,5 +112,6 @@ def _panel(axis: Any, title: str, name: str, runs: Sequence[RunCurves]) -> None:
         )
     axis.set_title(title, fontsize=9)
     axis.set_xlabel("iteration", fontsize=8)
+    axis.xaxis.get_major_locator().set_params(integer=True)
     axis.tick_params(labelsize=8)
     axis.grid(alpha=0.3)
