@@ -33,13 +33,10 @@ def run_training(config: RunConfig, run_name: str, project: Path | None = None) 
     project = project or Path.cwd()
     config_file = _keep_config(project / "runs" / run_name, config)
     server = PrefectServer(project)
-    try:
-        from trajevolve_flows.train import train
+    from trajevolve_flows.train import train
 
-        server.wait()
-        summary = train(run=run_name, config=str(config_file))
-    finally:
-        server.stop()
+    server.wait()
+    summary = train(run=run_name, config=str(config_file))
     return dict(json.loads(Path(summary).read_text(encoding="utf-8")))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import os
 import signal
@@ -24,7 +25,8 @@ PR_SET_PDEATHSIG = 1
 class PrefectServer:
     """A server for this process alone, or the one that ``PREFECT_API_URL`` names.
 
-    It starts while the caller goes on importing; :meth:`wait` returns when it answers. Prefect
+    It starts while the caller goes on importing; :meth:`wait` returns when it answers. It serves
+    every run of this process and ends with it, after Prefect has sent its last logs. Prefect
     reads its settings when it is imported, so make this object before that.
     """
 
@@ -34,6 +36,8 @@ class PrefectServer:
         configure(project)
         if os.environ.get("PREFECT_API_URL"):
             return
+        # Exit handlers run last in, first out: Prefect's, which flush, are registered later.
+        atexit.register(self.stop)
         home = Path(os.environ["PREFECT_HOME"])
         home.mkdir(parents=True, exist_ok=True)
         self._log = home / "server.log"
@@ -78,7 +82,6 @@ class PrefectServer:
             self._process.kill()
             self._process.wait()
         self._process = None
-        os.environ.pop("PREFECT_API_URL", None)
 
 
 def configure(project: Path) -> None:

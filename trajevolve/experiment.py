@@ -77,7 +77,7 @@ class Experiment:
         self._policy: tuple[str, Policy] | None = None
         self._discriminator: tuple[str, Discriminator] | None = None
         self._memory: dict[str, list[Trajectory]] = {}
-        self._set_threads()
+        _prepare_torch(config.threads)
 
     def close(self) -> None:
         """Let everything go, the lock last. Idempotent."""
@@ -295,11 +295,15 @@ class Experiment:
             self.note(mlflow_run=tracker.run_id)
         return tracker
 
-    def _set_threads(self) -> None:
-        import torch
 
-        if self.config.threads:
-            torch.set_num_threads(self.config.threads)
+def _prepare_torch(threads: int) -> None:
+    """Set the number of threads (0: all cores), and keep progress bars of files off the screen."""
+    import torch
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()
+    if threads:
+        torch.set_num_threads(threads)
 
 
 @lru_cache(maxsize=4)

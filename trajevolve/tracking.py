@@ -124,6 +124,7 @@ class MlflowTracker:
         telemetry.switch_off()
         from mlflow import MlflowClient
 
+        logging.getLogger("mlflow").setLevel(logging.WARNING)
         self._uri = absolute_uri(config.uri, project)
         self._client = MlflowClient(self._uri)
         self._experiment = self._find_experiment(config, project)

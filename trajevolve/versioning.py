@@ -70,8 +70,9 @@ class Versioner:
     def _open(self) -> Any:
         if self._repo is None:
             telemetry.switch_off()
-            logging.getLogger("dvc").setLevel(logging.WARNING)
             from dvc.repo import Repo
+
+            logging.getLogger("dvc").setLevel(logging.WARNING)
 
             if not (self._project / ".dvc").is_dir():
                 log.info("%s: no DVC project; making one without git", self._project)

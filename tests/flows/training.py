@@ -1,4 +1,4 @@
-"""A toy house, a tiny policy that half knows its way, and one run of the flow in a process."""
+"""A tiny policy that half knows its way, and one run of the flow in a process."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from toys.house import TASKS, HouseEnvironment
-from toys.play import way_out
+from flows.lane import Lane
 
 from trajevolve.agent.agents import LanguageAgent
 from trajevolve.agent.contract import Decision, Turn
@@ -18,7 +17,7 @@ from trajevolve.config import AgentConfig, EnvConfig, RunConfig, parse_config
 from trajevolve.rollout import Episode, play
 from trajevolve.trajectory import Trajectory
 
-ENVIRONMENT = "toys.house:HouseEnvironment"
+ENVIRONMENT = "flows.lane:Lane"
 DETOUR = 0.3
 
 
@@ -32,10 +31,7 @@ class Teacher(LanguageAgent):
         generator = np.random.default_rng(turn.seed)
         if generator.random() < DETOUR:
             return str(generator.choice(turn.observation.admissible or ("look",)))
-        mark = turn.environment.snapshot()
-        plan = way_out(turn.environment)
-        turn.environment.restore(mark)
-        return plan[0]
+        return "forth" if turn.task.id == "east" else "back"
 
 
 class Silent:
@@ -54,10 +50,11 @@ def make_model(folder: Path) -> None:
     from trajevolve.models.tokenizer import build_tokenizer
 
     torch.manual_seed(0)
-    tokenizer = build_tokenizer(_texts(), {})
+    tokenizer = build_tokenizer(["your task is to go east west middle forth back look"], {})
     model = build_model(tokenizer, SmallArchitecture(32, 2, 2, 64, 512), seed=0)
     teacher = Teacher(Silent(), tokenizer, AgentConfig(), 1.0)  # type: ignore[arg-type]
-    clone(model, _lessons(teacher), CloningConfig(batches=60, batch_size=8, warmup=5))
+    settings = CloningConfig(batches=50, batch_size=16, warmup=5, matrix_lr=0.05, lr=0.01)
+    clone(model, _lessons(teacher), settings)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
@@ -65,21 +62,10 @@ def make_model(folder: Path) -> None:
 def _lessons(teacher: Teacher) -> Iterator[Trajectory]:
     number = 0
     while True:
-        episodes = [Episode(f"{number}/{i}", TASKS[i % 2], number * 8 + i) for i in range(8)]
-        yield from play(episodes, teacher, HouseEnvironment, EnvConfig(step_limit=12))
+        tasks = Lane().tasks("all") * 4
+        episodes = [Episode("", task, number * 8 + i) for i, task in enumerate(tasks)]
+        yield from play(episodes, teacher, Lane, EnvConfig(step_limit=12))
         number += 1
-
-
-def _texts() -> list[str]:
-    texts = ["your task is to get do what"]
-    for task in TASKS:
-        env = HouseEnvironment()
-        observation = env.reset(task)
-        texts += [task.text, observation.text, *(observation.admissible or ())]
-        for place in task.payload.places:
-            texts += [f"you go {place} open close examine put take {place}"]
-            texts += [f"{thing} look inventory nothing happens" for thing in task.payload.places]
-    return [*texts, "ball clothes hand door"]
 
 
 def toy_config(model: Path, **changes: Any) -> RunConfig:
