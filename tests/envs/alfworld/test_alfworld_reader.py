@@ -1,7 +1,10 @@
 import json
 import tarfile
+import time
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import zstandard
 
@@ -162,6 +165,10 @@ def test_missing_things_say_where_they_were_looked_for(data: Path) -> None:
         Library(data).task("valid_seen/a/b")
     with pytest.raises(UserError, match="no such game"):
         Library(data).task("nothing")
+    with pytest.raises(UserError, match="no such game"):
+        Library(data).task("x" * 5000)
+    with pytest.raises(UserError, match="no such game file or folder, and no data folder gone"):
+        Library("gone").task("some/game.tw-pddl")
 
 
 @pytest.mark.parametrize("name", ["train.tar", "train.tar.zst"])
@@ -171,10 +178,16 @@ def test_broken_archives(data: Path, name: str) -> None:
         Library(data).tasks("train")
 
 
-def test_broken_packs(data: Path, tmp_path: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+def test_cut_off_archives(data: Path, tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "whole.tar", "w") as tar:
+        tar.add(data / "valid_seen", "train")
+    whole = zstandard.compress((tmp_path / "whole.tar").read_bytes())
+    (data / "train.tar.zst").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(UserError, match=r"train.tar.zst: not readable"):
+        Library(data).tasks("train")
 
+
+def test_broken_packs(data: Path, tmp_path: Path) -> None:
     path = tmp_path / "train.parquet"
     path.write_bytes(b"nothing")
     with pytest.raises(UserError, match="not readable as a task pack"):
@@ -212,13 +225,10 @@ def test_manifests_fix_ids_and_contents(data: Path) -> None:
 
 @pytest.mark.slow
 def test_the_published_training_games_as_a_pack(real_data: Path, tmp_path: Path) -> None:
-    import time
-
-    tasks = Library(real_data.parent / "alfworld").tasks("train")
-    if len(tasks) < 3553:
-        (tmp_path / "all").mkdir()
-        (tmp_path / "all" / "train.tar.zst").symlink_to(real_data / "train.tar.zst")
-        tasks = Library(tmp_path / "all").tasks("train")
+    (tmp_path / "all").mkdir()
+    # The folder itself also holds some games unpacked, which would come first.
+    (tmp_path / "all" / "train.tar.zst").symlink_to(real_data / "train.tar.zst")
+    tasks = Library(tmp_path / "all").tasks("train")
     assert len(tasks) == 3553
     write_pack(tasks, tmp_path / "train.parquet")
     assert (tmp_path / "train.parquet").stat().st_size < 30e6

@@ -78,9 +78,9 @@ class Library:
         Raises:
             UserError: it does not exist.
         """
-        named = self._given or os.environ.get("ALFWORLD_DATA")
-        root = Path(named) if named else Path("data")
+        root = self._place()
         if not root.is_dir():
+            named = os.environ.get("ALFWORLD_DATA")
             source = "--data" if self._given else "$ALFWORLD_DATA" if named else "the default"
             raise UserError(
                 f"{root}: no such data folder (from {source}); download the games with "
@@ -88,6 +88,9 @@ class Library:
                 "use the built-in splits generated:train, generated:select, generated:eval"
             )
         return root
+
+    def _place(self) -> Path:
+        return Path(self._given or os.environ.get("ALFWORLD_DATA") or "data")
 
     def tasks(self, split: str, count: int | None = None, seed: int = 0) -> list[Task]:
         """List `split` in the order of its ids; with `count`, a seeded sample of that many.
@@ -117,18 +120,22 @@ class Library:
             UserError: not found, naming where it was looked for; or it cannot be used.
         """
         path = Path(ref)
-        if path.name == GAME_FILE or path.is_file() or (path / GAME_FILE).is_file():
-            file = path / GAME_FILE if path.is_dir() else path
-            if file.is_file():
-                id_ = "/".join(file.resolve().parts[-4:-1])
-                return read_task(_bytes(file), str(file), id_, self._known)
+        file = _game_file(path)
+        if file is not None:
+            id_ = "/".join(file.resolve().parts[-4:-1])
+            return read_task(_bytes(file), str(file), id_, self._known)
+        if not self._place().is_dir():
+            raise UserError(
+                f"task {ref!r}: no such game file or folder, and no data folder {self._place()} to "
+                "look it up in; name one with --data, or give an id generated/…"
+            )
         parts = [part for part in path.parts if part != GAME_FILE and not part.startswith("json_")]
         id_ = "/".join(parts[-3:])
         split = parts[-3] if len(parts) >= 3 else ""
         folder = self._folder(split) if split else None
         if folder is not None:
-            file = folder.parent / id_ / GAME_FILE
-            if file.is_file():
+            file = _game_file(folder.parent / id_)
+            if file is not None:
                 return read_task(_bytes(file), str(file), id_, self._known)
         elif split and self._source(split) is not None:
             found = self._by_id(split).get(id_)
@@ -207,6 +214,17 @@ class Library:
 
     def _task_in(self, file: Path) -> Task | None:
         return _usable(_bytes(file), str(file), "/".join(file.parts[-4:-1]), self._known)
+
+
+def _game_file(path: Path) -> Path | None:
+    """The game file that `path` is, or that lies in folder `path`."""
+    try:
+        if path.is_file():
+            return path
+        return path / GAME_FILE if (path / GAME_FILE).is_file() else None
+    except OSError:
+        # Whatever came in as a task may be too long for a path.
+        return None
 
 
 def _usable(data: bytes, where: str, id_: str, known: bool) -> Task | None:

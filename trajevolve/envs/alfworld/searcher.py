@@ -73,6 +73,7 @@ class Searcher:
         self._done: set[str] = set()
         self._unseen: list[str] = []
         self._places: list[str] = []
+        self._lamps: dict[str, str] = {}
         self._lit: set[str] = set()
 
     def act(self, text: str, admissible: Sequence[str]) -> str:
@@ -85,14 +86,13 @@ class Searcher:
         Returns:
             one of `admissible`.
         """
-        commands = admissible
-        self._note(text, commands)
-        available = set(commands)
+        self._note(text, admissible)
+        available = set(admissible)
         for command in self._wishes():
             if command in available:
                 return command
         # Nothing it knows of helps, as when a foreign hand closed a door: see another place.
-        moves = [c for c in commands if c.startswith("go to ")] or list(commands)
+        moves = [c for c in admissible if c.startswith("go to ")] or list(admissible)
         return moves[int(self._rng.integers(len(moves)))]
 
     def _note(self, text: str, commands: Sequence[str]) -> None:
@@ -134,11 +134,13 @@ class Searcher:
             self._done.discard(name)
 
     def _note_commands(self, commands: Sequence[str]) -> None:
-        """Commands show what lies at receptacles beside this one, and which are closed."""
+        """Commands show what receptacles beside this one hold, lamps, and what is closed."""
         for command in commands:
             if found := _TAKE.fullmatch(command):
                 self._contents.setdefault(found[2], set()).add(found[1])
                 self._held = ""
+            elif command.startswith("use "):
+                self._lamps[command[4:]] = self._here
             elif command.startswith("open "):
                 self._closed.add(command[5:])
             elif command.startswith("close "):
@@ -186,12 +188,7 @@ class Searcher:
         return [*here, *(f"go to {place}" for place in self._unseen)]
 
     def _to_lamp(self) -> list[str]:
-        lamps = [
-            (name, place)
-            for place, content in self._contents.items()
-            for name in sorted(content)
-            if _kind(name) == self._wish.place
-        ]
+        lamps = [pair for pair in self._lamps.items() if _kind(pair[0]) == self._wish.place]
         if not lamps:
             return self._explore()
         steps = []
