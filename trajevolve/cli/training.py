@@ -1,4 +1,4 @@
-"""`train`: start a run, go on with it, look at its plan, or hand it to a worker."""
+"""`train` and `estimate`: start a run, go on with it, look at its plan, or hand it to a worker."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ DEFAULT_CONFIG = Path("params.yaml")
 def register(app: typer.Typer) -> None:
     """Add the command to `app`."""
     app.command()(train)
+    app.command()(estimate)
 
 
 def train(
@@ -61,6 +62,29 @@ def train(
     note(f"run {RUNS / name}: {settings.method}, {settings.iterations} iterations")
     summary = run_training(settings, name)
     print_json(summary, indent=2) if json else show_summary(summary, RUNS / name)
+
+
+def estimate(config: ConfigFile = None, overrides: Overrides = None, json: AsJson = False) -> None:
+    """Say roughly what a configuration costs: time, memory and disk."""
+    from dataclasses import asdict
+
+    from trajevolve.cli.output import print_json
+    from trajevolve.estimation import estimate as estimate_run
+
+    guess = estimate_run(read_settings(config, overrides or []))
+    if json:
+        print_json(asdict(guess), indent=2)
+        return
+    unknown = "not measured on a GPU"
+    time = unknown if guess.seconds is None else f"{guess.seconds / 60:.0f} min of one CPU thread"
+    typer.echo(
+        f"estimates, at most, since every episode is counted at its step limit:\n"
+        f"time    {time}\n"
+        f"memory  {guess.memory_bytes / 2**30:.1f} GiB\n"
+        f"disk    {guess.disk_bytes / 2**20:.0f} MiB\n"
+        f"for     {guess.episodes} episodes, {guess.steps} steps, "
+        f"{guess.parameters / 1e6:.1f} million parameters"
+    )
 
 
 def read_settings(config: Path | None, overrides: list[str]) -> RunConfig:

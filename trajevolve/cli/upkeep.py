@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -80,34 +80,69 @@ def gc(
 
 
 def warmup(
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the new weights go.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="A new folder for the weights.")],
+    part: Annotated[
+        Literal["policy", "discriminator"], typer.Option(help="Which of the two to make.")
+    ] = "policy",
+    policy: Annotated[
+        str, typer.Option(metavar="PATH", help="Base model of the discriminator's adapter.")
+    ] = "builtin",
     batches: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Optimiser steps; else the recipe's.")
+        int | None, typer.Option(min=1, metavar="N", help="Of the policy; else the recipe's.")
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Else the recipe's.")] = None,
 ) -> None:
-    """Make the built-in small policy again: a clumsy expert's episodes, then cloning.
+    """Make the built-in weights again, from a clumsy expert's episodes in generated rooms.
 
-    The result is what `--set model.name=DIR` and `evaluate --model DIR` take.
+    The policy is cloned from them, the discriminator learns their verified labels. Use the
+    result with `--set model.name=DIR` or `--set discriminator.adapter=DIR`.
     """
-    from dataclasses import replace
-
-    from trajevolve.cli.output import Progress, note
+    from trajevolve.cli.output import note
     from trajevolve.errors import UserError
-    from trajevolve.models.warmup import WarmupConfig, warm_up_policy
 
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UserError(f"--out {out}: exists already; give a new or empty folder")
+    if part == "policy":
+        _warm_up_policy(out, batches, seed)
+    else:
+        _warm_up_discriminator(out, policy, seed)
+    note(f"weights: {out}")
+
+
+def _warm_up_policy(out: Path, batches: int | None, seed: int | None) -> None:
+    from dataclasses import replace
+
+    from trajevolve.cli.output import Progress
+    from trajevolve.models.warmup import WarmupConfig, warm_up_policy
+
     recipe = WarmupConfig()
     if batches is not None:
         recipe = replace(recipe, cloning=replace(recipe.cloning, batches=batches))
     if seed is not None:
         recipe = replace(recipe, seed=seed)
-    progress = Progress("cloning the clumsy expert")
+    progress = Progress("cloning the clumsy expert, batches")
 
     def report(step: int, action_loss: float, observation_loss: float) -> None:
-        progress(step, recipe.cloning.batches)
+        progress(step + 1, recipe.cloning.batches)
 
     out.mkdir(parents=True, exist_ok=True)
     warm_up_policy(out, recipe, report)
-    note(f"weights: {out}")
+
+
+def _warm_up_discriminator(out: Path, policy: str, seed: int | None) -> None:
+    from dataclasses import replace
+
+    from trajevolve.cli.output import Progress, note
+    from trajevolve.models.warmup_discriminator import DiscriminatorRecipe, warm_up_discriminator
+
+    recipe = DiscriminatorRecipe()
+    if seed is not None:
+        recipe = replace(recipe, seed=seed)
+    progress = Progress("pre-training the discriminator, batches")
+
+    def report(batch: int, batches: int, loss: float) -> None:
+        progress(batch, batches)
+
+    result = warm_up_discriminator(policy, out, recipe, report)
+    for name, value in sorted(result.heldout.items()):
+        note(f"held out: {name} {value:.3f}")
