@@ -1,19 +1,38 @@
 """Tiny models and trajectories for the discriminator's tests."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
-from transformers import Qwen2Config, Qwen2ForCausalLM
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
 
 from trajevolve.config import DiscriminatorConfig
 from trajevolve.credit.discriminator import Discriminator
 from trajevolve.envs.contract import Kind
-from trajevolve.models.tokenizer import build_tokenizer
 from trajevolve.trajectory import Step, Trajectory
 
-TEXTS = ["put key in chest", "you see room with key", "go to take look move"]
+torch.set_num_threads(1)  # matrices this small gain nothing from more
+
+MARKERS = ("<bos>", "<obs>", "<act>", "<judge>", "<necessary>", "<redundant>")
+WORDS = ["put", "key", "in", "chest", "you", "see", "room", "go", "to", "take", "look"]
+
+
+def tiny_tokenizer(markers: Sequence[str] = MARKERS, words: Sequence[str] = WORDS) -> Any:
+    """A token a word; without markers it is like any other model's."""
+    vocabulary = ["<pad>", "<unk>", *markers, *words, *map(str, range(10))]
+    ids = {word: number for number, word in enumerate(vocabulary)}
+    core = Tokenizer(models.WordLevel(ids, unk_token="<unk>"))
+    core.pre_tokenizer = pre_tokenizers.Whitespace()
+    return PreTrainedTokenizerFast(
+        tokenizer_object=core,
+        unk_token="<unk>",
+        pad_token="<pad>",
+        additional_special_tokens=list(markers),
+        **({"bos_token": "<bos>"} if "<bos>" in markers else {}),
+    )
 
 
 def tiny_model(vocabulary: int, tied: bool = True, positions: int = 512) -> Qwen2ForCausalLM:
@@ -35,7 +54,7 @@ def tiny_model(vocabulary: int, tied: bool = True, positions: int = 512) -> Qwen
 def tiny_discriminator(**options: Any) -> Discriminator:
     tied = options.pop("tied", True)
     positions = options.pop("positions", 512)
-    tokenizer = build_tokenizer(TEXTS)
+    tokenizer = tiny_tokenizer()
     defaults = {"lora_rank": 4, "lora_alpha": 8, "batch_size": 8, "lr": 1e-2}
     config = DiscriminatorConfig(**(defaults | options))
     return Discriminator(tiny_model(len(tokenizer), tied, positions), tokenizer, config)

@@ -2,8 +2,18 @@ from dataclasses import replace
 
 import pytest
 import torch
-from judging import as_failures, episode, errands, step, tiny_discriminator
+from judging import (
+    as_failures,
+    episode,
+    errands,
+    step,
+    tiny_discriminator,
+    tiny_model,
+    tiny_tokenizer,
+)
 
+from trajevolve.config import ModelConfig
+from trajevolve.credit.discriminator_loading import open_discriminator
 from trajevolve.credit.pretraining import pretrain_discriminator
 from trajevolve.errors import UserError
 
@@ -66,15 +76,15 @@ def test_only_adapter_and_markers_are_trained(tied):
 
 
 def test_it_learns_a_rule_and_beats_both_baselines():
-    discriminator = tiny_discriminator(batch_size=16, lora_rank=8, lora_alpha=16)
+    discriminator = tiny_discriminator(lora_rank=8, lora_alpha=16)
     report = pretrain_discriminator(
-        discriminator, errands(160, 0), errands(40, 1), seed=0, epochs=6, lr=1e-2
+        discriminator, errands(120, 0), errands(30, 1), seed=0, epochs=8, lr=1e-2
     )
     scores = report.heldout
     assert scores["discriminator/heldout/accuracy"] > 0.9
     assert scores["discriminator/heldout/verb/accuracy"] < 0.8
     assert scores["discriminator/heldout/majority/accuracy"] < 0.8
-    assert report.training["labels"] == sum(len(t) for t in errands(160, 0))
+    assert report.training["labels"] == sum(len(t) for t in errands(120, 0))
 
 
 def test_only_verified_successes_are_learned_from():
@@ -146,3 +156,23 @@ def test_an_adapter_of_another_rank_is_refused(tmp_path):
         tiny_discriminator(lora_rank=2).load(tmp_path / "saved")
     with pytest.raises(UserError, match="no such file"):
         tiny_discriminator().load(tmp_path / "missing")
+
+
+def test_it_opens_from_local_folders(tmp_path):
+    discriminator = tiny_discriminator()
+    tiny_model(len(tiny_tokenizer())).save_pretrained(tmp_path / "base")
+    tiny_tokenizer().save_pretrained(tmp_path / "base")
+    pretrain_discriminator(discriminator, errands(8, 0), errands(2, 1), seed=0, epochs=1)
+    discriminator.save(tmp_path / "adapter")
+    config = discriminator.config.model_copy(
+        update={"model": str(tmp_path / "base"), "adapter": str(tmp_path / "adapter")}
+    )
+    opened = open_discriminator(config, ModelConfig(device="cpu"), "alfworld", seed=0)
+    failures = as_failures(errands(3, 3))
+    assert opened.predict(failures) == discriminator.predict(failures)
+    assert not opened.optimiser.state
+    untrained = config.model_copy(update={"adapter": None})
+    assert not open_discriminator(untrained, ModelConfig(device="cpu"), "alfworld", 0).trained
+    missing = config.model_copy(update={"adapter": str(tmp_path / "nowhere")})
+    with pytest.raises(UserError, match="nowhere"):
+        open_discriminator(missing, ModelConfig(device="cpu"), "alfworld", 0)

@@ -2,27 +2,17 @@ from dataclasses import replace
 
 import pytest
 import torch
-from judging import TEXTS, episode, step, tiny_discriminator, tiny_model
-from tokenizers import Tokenizer, models, pre_tokenizers
-from transformers import PreTrainedTokenizerFast
+from judging import episode, step, tiny_discriminator, tiny_model, tiny_tokenizer
 
 from trajevolve.credit.judge_batch import pack
 from trajevolve.credit.judge_input import PLAIN, JudgeEncoder
 from trajevolve.errors import UserError
-from trajevolve.models.tokenizer import build_tokenizer
 
-TOKENIZER = build_tokenizer(TEXTS)
+TOKENIZER = tiny_tokenizer()
 
 
 def read(ids):
     return TOKENIZER.decode(ids)
-
-
-def plain_tokenizer(words):
-    """A tokenizer that knows no markers, like that of any other model."""
-    core = Tokenizer(models.WordLevel({w: i for i, w in enumerate(words)}, unk_token="?"))
-    core.pre_tokenizer = pre_tokenizers.Whitespace()
-    return PreTrainedTokenizerFast(tokenizer_object=core, unk_token="?", pad_token="?")
 
 
 TRAJECTORY = episode(step("go to room 1"), step("look"), step("take key"))
@@ -67,16 +57,16 @@ def test_the_oldest_observations_go_first_when_the_text_is_too_long():
 
 
 def test_other_tokenizers_are_asked_in_plain_english():
-    words = ["?", "necessary", "redundant", *"Task Start Step Result Question Answer".split()]
-    encoder = JudgeEncoder(plain_tokenizer(words), 512)
+    tokenizer = tiny_tokenizer((), ["necessary", "redundant", "Task", "Step", "Answer"])
+    encoder = JudgeEncoder(tokenizer, 512)
     assert encoder.wording is PLAIN
-    assert (encoder.necessary, encoder.redundant) == (1, 2)
+    assert (encoder.necessary, encoder.redundant) == (2, 3)
     assert encoder.markers == []
 
 
 def test_verdicts_must_differ_in_their_first_token():
     with pytest.raises(UserError, match="first token"):
-        JudgeEncoder(plain_tokenizer(["?"]), 512)
+        JudgeEncoder(tiny_tokenizer(()), 512)
 
 
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])

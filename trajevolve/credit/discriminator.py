@@ -67,13 +67,17 @@ class Discriminator:
         self.encoder = JudgeEncoder(tokenizer, model.config.max_position_embeddings)
         self.pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
         self.model = _with_adapter(model, config, self.encoder.markers, seed).to(device).eval()
-        self.optimiser = torch.optim.AdamW(self.parameters(), lr=config.lr, weight_decay=0.0)
+        self.forget_moments()
         self.trained = False
         self.updates = 0
 
     def parameters(self) -> list[torch.nn.Parameter]:
         """Return what is trained: the adapter, and embeddings of tokens the base never met."""
         return [p for p in self.model.parameters() if p.requires_grad]
+
+    def forget_moments(self) -> None:
+        """Begin with a fresh optimiser: another phase, another learning rate."""
+        self.optimiser = torch.optim.AdamW(self.parameters(), lr=self.config.lr, weight_decay=0.0)
 
     def predict(self, trajectories: Sequence[Trajectory]) -> list[Trajectory]:
         """Fill ŷ_t and p̂_t = P(necessary) / (P(necessary) + P(redundant)).

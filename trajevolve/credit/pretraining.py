@@ -35,6 +35,8 @@ def pretrain_discriminator(
 ) -> PretrainingReport:
     """Train on verified successes of a stronger or clumsy expert, and test on others.
 
+    Ends with a fresh optimiser, as RL goes on with its own learning rate.
+
     Args:
         discriminator: trained in place.
         training: about 2,000 verified successes; redundant steps are the negative examples.
@@ -48,6 +50,7 @@ def pretrain_discriminator(
     trained = discriminator.fit(
         training, seed=seed, epochs=epochs, lr=lr, decay=True, progress=progress
     )
+    discriminator.forget_moments()
     scores = score_trajectories(
         discriminator.predict(heldout), fit_baselines(training), "discriminator/heldout"
     )

@@ -1,0 +1,1 @@
+"""Trajectory evolution: refine trajectories and let the update learn from them (paper §3.4)."""
