@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from flows.lane import Lane
+from toys.lane import Lane
 
 from trajevolve.agent.agents import LanguageAgent
 from trajevolve.agent.contract import Decision, Turn
@@ -17,7 +17,7 @@ from trajevolve.config import AgentConfig, EnvConfig, RunConfig, parse_config
 from trajevolve.rollout import Episode, play
 from trajevolve.trajectory import Trajectory
 
-ENVIRONMENT = "flows.lane:Lane"
+ENVIRONMENT = "toys.lane:Lane"
 DETOUR = 0.3
 
 
@@ -93,7 +93,7 @@ def toy_config(model: Path, **changes: Any) -> RunConfig:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Train in the working directory: ``python -m flows.training CONFIG.json NAME``."""
+    """Train in the working directory: ``python -m toys.training CONFIG.json NAME``."""
     from trajevolve_flows.launch import run_training
 
     config = parse_config(json.loads(Path(arguments[0]).read_text()))
