@@ -78,7 +78,9 @@ class CreditConfig(Section):
 
     mode: Literal["cumulative", "independent"] = "cumulative"
     order: Literal["backward", "forward"] = "backward"
-    loop_prepass: bool = True
+    loop_prepass: bool | None = Field(
+        None, description="remove loops of exact states first; null: with backward order"
+    )
     alpha: NonNegative = Field(1.0, description="α of the shaped reward")
     lam: NonNegative = Field(0.5, description="λ, weight of the step advantage")
     step_advantage: Literal["signed", "penalty", "centred"] = "signed"

@@ -41,8 +41,9 @@ def test_removing_the_return_of_the_cabinet_example_alone_fails():
         ({"mode": "independent"}, (0, 0, 0, 1), (0, 3)),
         ({"order": "backward", "loop_prepass": False}, (1, 0, 0, 1), (0, 3)),
         ({"order": "backward"}, (1, 0, 0, 1), (0, 3)),
-        ({"order": "forward", "loop_prepass": False}, (0, 0, 1, 1), (2, 3)),
-        ({"order": "forward"}, (1, 0, 0, 1), (0, 3)),  # the loop t, b, t goes before the search
+        ({"order": "forward"}, (0, 0, 1, 1), (2, 3)),
+        # The loop t, b, t goes before the search.
+        ({"order": "forward", "loop_prepass": True}, (1, 0, 0, 1), (0, 3)),
     ],
 )
 def test_the_detour_example(options, labels, minimal):

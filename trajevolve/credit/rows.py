@@ -18,7 +18,7 @@ def verify_rows(
     *,
     mode: Mode = "cumulative",
     order: Order = "backward",
-    loop_prepass: bool = True,
+    loop_prepass: bool | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Verify JSON lines of ``{"task": PATH-OR-ID, "actions": [...]}``.
 
@@ -51,7 +51,12 @@ def verify_rows(
 
 
 def _verify_row(
-    env: Environment, task: Task, row: dict[str, Any], mode: Mode, order: Order, loop_prepass: bool
+    env: Environment,
+    task: Task,
+    row: dict[str, Any],
+    mode: Mode,
+    order: Order,
+    loop_prepass: bool | None,
 ) -> dict[str, Any]:
     actions = row["actions"]
     result = verify(env, task, actions, mode=mode, order=order, loop_prepass=loop_prepass)

@@ -61,7 +61,7 @@ def verify(
     *,
     mode: Mode = "cumulative",
     order: Order = "backward",
-    loop_prepass: bool = True,
+    loop_prepass: bool | None = None,
     valid: Sequence[bool] | None = None,
 ) -> Verification:
     """Label the steps of one trajectory of `task` by counterfactual replay (paper §3.2).
@@ -79,7 +79,8 @@ def verify(
         order: order in which cumulative mode tries the steps. Backward keeps the first visit
             of a detour, forward the last.
         loop_prepass: cumulative mode removes stretches that end in the exact state they began
-            in first, longest first, where the environment compares states exactly.
+            in first, longest first, where the environment compares states exactly. It keeps the
+            first visit of a detour, so None, the default, means with backward order only.
         valid: which steps were valid; by default those that turn out executable.
 
     Raises:
@@ -102,7 +103,7 @@ def verify_on(
     *,
     mode: Mode = "cumulative",
     order: Order = "backward",
-    loop_prepass: bool = True,
+    loop_prepass: bool | None = None,
     valid: Sequence[bool] | None = None,
 ) -> Verification:
     """Do as :func:`verify`, with transitions shared by all trajectories of the graph's task."""
@@ -119,7 +120,8 @@ def verify_on(
         return Verification(False, None, (), (), graph.transitions - before)
     units = cut(graph.env, base.executed, script)
     walker.group_of = units.group_of
-    survivors, dependents = _cumulative(walker, base, units, order, loop_prepass)
+    loops = order == "backward" if loop_prepass is None else loop_prepass
+    survivors, dependents = _cumulative(walker, base, units, order, loops)
     if graph.exact and not graph.succeeds(script[position] for position in survivors):
         # The environment merged states that differ: start again without comparing any.
         graph.separate()
