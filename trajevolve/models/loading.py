@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +30,11 @@ def load_policy(config: ModelConfig, environment: str = "alfworld") -> tuple[Any
         UserError: the folder is missing or cannot be read as a model.
     """
     import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers import AutoModelForCausalLM
 
     path = model_path(config.name, environment)
     try:
-        tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
+        tokenizer = _load_tokenizer(path)
         model = AutoModelForCausalLM.from_pretrained(
             path,
             dtype=getattr(torch, config.dtype),
@@ -45,6 +46,17 @@ def load_policy(config: ModelConfig, environment: str = "alfworld") -> tuple[Any
         reason = " ".join(str(error).split())
         raise UserError(f"model {config.name!r}: {path} cannot be loaded: {reason}") from None
     return model.to(resolve_device(config.device)).eval(), tokenizer
+
+
+def _load_tokenizer(path: Path) -> Any:
+    """Load what the folder says; AutoTokenizer overrules a generic class for some model types."""
+    from transformers import AutoTokenizer, PreTrainedTokenizerFast
+
+    settings = path / "tokenizer_config.json"
+    named = json.loads(settings.read_text()).get("tokenizer_class") if settings.is_file() else None
+    generic = named in ("TokenizersBackend", "PreTrainedTokenizerFast")
+    loader = PreTrainedTokenizerFast if generic else AutoTokenizer
+    return loader.from_pretrained(path, local_files_only=True)
 
 
 def resolve_device(device: str) -> str:

@@ -29,7 +29,7 @@ class Muon(torch.optim.Optimizer):
         super().__init__(matrices, defaults)
 
     @torch.no_grad()
-    def step(self, closure: None = None) -> None:
+    def step(self, closure: None = None) -> None:  # type: ignore[override]
         """Update all matrices that have a gradient."""
         for group in self.param_groups:
             shapes: dict[tuple[int, ...], list[torch.nn.Parameter]] = {}

@@ -1,0 +1,97 @@
+"""How the shipped discriminator was made: verified clumsy successes, then three epochs of LoRA."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from trajevolve.config import CreditConfig, DiscriminatorConfig, EnvConfig, ModelConfig
+from trajevolve.credit.discriminator import Discriminator
+from trajevolve.credit.labelling import verify_trajectories
+from trajevolve.credit.pretraining import PretrainingReport, pretrain_discriminator
+from trajevolve.models.loading import load_policy
+from trajevolve.rollout import Episode, play
+from trajevolve.seeds import derive_seed
+from trajevolve.trajectory import Trajectory
+
+CHUNK = 64
+
+
+@dataclass(frozen=True)
+class DiscriminatorRecipe:
+    """The recipe (paper §3.2: about 2,000 successes of another agent, 3 epochs).
+
+    Attributes:
+        seed: of games, slips and order.
+        training: verified successes to learn from.
+        heldout: verified successes of other games to test on.
+        step_limit: steps of a demonstrated episode.
+        epochs: passes over the training set.
+        lr: peak learning rate.
+    """
+
+    seed: int = 20240301
+    training: int = 2400
+    heldout: int = 400
+    step_limit: int = 30
+    epochs: int = 3
+    lr: float = 2e-3
+
+
+def verified_successes(seed: int, stream: str, step_limit: int) -> Iterator[Trajectory]:
+    """Yield successes of the clumsy expert in fresh games, steps labelled, for ever."""
+    from trajevolve.envs.alfworld.clumsy import ClumsyExpert
+    from trajevolve.envs.alfworld.environment import AlfworldEnvironment
+    from trajevolve.envs.alfworld.generator import generate_games
+
+    environment = AlfworldEnvironment()
+    for chunk in itertools.count():
+        games = generate_games(CHUNK, seed=derive_seed(seed, stream, chunk), stream=stream)
+        episodes = [Episode(g.id, g, derive_seed(seed, g.id)) for g in games]
+        limit = EnvConfig(step_limit=step_limit)
+        played = play(episodes, ClumsyExpert(), AlfworldEnvironment, limit)
+        tasks = {game.id: game for game in games}
+        labelled, _ = verify_trajectories(environment, tasks, played, CreditConfig())
+        yield from (trajectory for trajectory in labelled if trajectory.verified)
+
+
+def warm_up_discriminator(
+    policy: str,
+    out: Path,
+    recipe: DiscriminatorRecipe,
+    progress: Callable[[int, int, float], None] | None = None,
+) -> PretrainingReport:
+    """Pre-train an adapter on the model `policy` and write it to `out`.
+
+    Args:
+        policy: ``builtin`` or a folder: the base model and its tokenizer.
+        out: the adapter's folder, new.
+        recipe: data and optimiser settings.
+        progress: called with (batch, batches, loss).
+
+    Returns:
+        Training metrics and the scores on held-out successes, baselines beside them.
+    """
+    model, tokenizer = load_policy(ModelConfig(name=policy, device="cpu"))
+    discriminator = Discriminator(model, tokenizer, DiscriminatorConfig(), seed=recipe.seed)
+
+    def collect(stream: str, count: int) -> list[Trajectory]:
+        source = verified_successes(recipe.seed, stream, recipe.step_limit)
+        return list(itertools.islice(source, count))
+
+    report = pretrain_discriminator(
+        discriminator,
+        collect("discriminator", recipe.training),
+        collect("discriminator-heldout", recipe.heldout),
+        seed=recipe.seed,
+        epochs=recipe.epochs,
+        lr=recipe.lr,
+        progress=progress,
+    )
+    discriminator.save(out)
+    facts = {"recipe": asdict(recipe), "report": asdict(report)}
+    (out / "recipe.json").write_text(json.dumps(facts, indent=2) + "\n")
+    return report
