@@ -14,14 +14,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trajevolve.config import ModelConfig, RunConfig, parse_config
+from trajevolve.config import RunConfig, parse_config
 from trajevolve.envs.contract import Environment, Task
 from trajevolve.envs.registry import make_env
 from trajevolve.errors import UserError
 from trajevolve.files import content_md5, json_md5
 from trajevolve.ledger import Commit, Ledger, Output, Point
 from trajevolve.manifest import Manifest, RunLock, load_manifest, open_run, update_manifest
-from trajevolve.models.loading import BUILTIN, model_path, resolve_device
+from trajevolve.models.loading import model_path
 from trajevolve.schedule import Stage, stages
 from trajevolve.seeds import derive_seed
 from trajevolve.storage import read_shard, write_shard
@@ -196,9 +196,15 @@ class Experiment:
 
     def discriminator(self, fits: int) -> Discriminator:
         """Return the discriminator after so many rounds of fine-tuning."""
+        from trajevolve.credit.discriminator_loading import open_discriminator
+
         wanted = BASE if fits == 0 else self.discriminator_md5(fits)
         if self._discriminator is None or (self._discriminator[0] != wanted and wanted == BASE):
-            self._discriminator = (BASE, self._load_discriminator())
+            config = self.config
+            judge = open_discriminator(
+                config.discriminator, config.model, config.env.name, self.seed("discriminator")
+            )
+            self._discriminator = (BASE, judge)
         if self._discriminator[0] != wanted:
             checkpoint = self._checkpoint(fits, "discriminator")
             self._discriminator[1].load(self.ledger.path(checkpoint))
@@ -234,23 +240,6 @@ class Experiment:
     @property
     def _model_md5(self) -> str:
         return _folder_md5(model_path(self.config.model.name, self.config.env.name))
-
-    def _load_discriminator(self) -> Discriminator:
-        from trajevolve.credit.discriminator import Discriminator
-        from trajevolve.models.loading import load_policy
-
-        settings = self.config.discriminator
-        device = resolve_device(self.config.model.device)
-        model, tokenizer = load_policy(
-            ModelConfig(name=settings.model, device=device), self.config.env.name
-        )
-        discriminator = Discriminator(
-            model, tokenizer, settings, device, seed=self.seed("discriminator")
-        )
-        if settings.adapter is not None:
-            builtin = BUILTIN / self.config.env.name / "discriminator"
-            discriminator.load(builtin if settings.adapter == "builtin" else Path(settings.adapter))
-        return discriminator
 
     # The record.
 
