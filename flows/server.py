@@ -18,8 +18,24 @@ from pathlib import Path
 from trajevolve import telemetry
 from trajevolve.errors import UserError
 
-START_TIMEOUT_S = 180.0
+# Usually 10 to 30 s; a machine with every core taken needs minutes, and giving up helps nobody.
+START_TIMEOUT_S = 600.0
 PR_SET_PDEATHSIG = 1
+# What a server of one run has no use for: a pages server, and loops that look after deployments.
+UNUSED = {
+    "PREFECT_UI_ENABLED": "false",
+    **{
+        f"PREFECT_SERVER_SERVICES_{name}_ENABLED": "false"
+        for name in (
+            "CANCELLATION_CLEANUP",
+            "FOREMAN",
+            "LATE_RUNS",
+            "PAUSE_EXPIRATIONS",
+            "SCHEDULER",
+            "TRIGGERS",
+        )
+    },
+}
 
 
 class PrefectServer:
@@ -45,7 +61,7 @@ class PrefectServer:
         with self._log.open("wb") as stream:
             self._process = subprocess.Popen(
                 _command(port),
-                env={**os.environ, "PREFECT_UI_ENABLED": "false"},
+                env={**os.environ, **UNUSED},
                 stdin=subprocess.DEVNULL,
                 stdout=stream,
                 stderr=stream,

@@ -190,9 +190,7 @@ class Experiment:
 
     def discriminator_md5(self, fits: int) -> str:
         """Content hash of the discriminator after so many rounds of fine-tuning."""
-        if fits == 0:
-            return json_md5([self.config.discriminator.model, self.config.discriminator.adapter])
-        return self._checkpoint(fits, "discriminator").md5
+        return self._judge_md5 if fits == 0 else self._checkpoint(fits, "discriminator").md5
 
     def discriminator(self, fits: int) -> Discriminator:
         """Return the discriminator after so many rounds of fine-tuning."""
@@ -240,6 +238,16 @@ class Experiment:
     @property
     def _model_md5(self) -> str:
         return _folder_md5(model_path(self.config.model.name, self.config.env.name))
+
+    @property
+    def _judge_md5(self) -> str:
+        from trajevolve.credit.discriminator_loading import adapter_path
+
+        settings, environment = self.config.discriminator, self.config.env.name
+        base = _folder_md5(model_path(settings.model, environment))
+        if settings.adapter is None:
+            return base
+        return json_md5([base, _folder_md5(adapter_path(settings.adapter, environment))])
 
     # The record.
 
