@@ -1,4 +1,4 @@
-"""A lane with a goal at either end: actions of one word, so that a tiny policy learns it at once."""
+"""A lane with a goal at either end: one-word actions, which a tiny policy learns at once."""
 
 from __future__ import annotations
 

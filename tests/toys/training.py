@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from toys.lane import Lane
 
+from toys.lane import Lane
 from trajevolve.agent.agents import LanguageAgent
 from trajevolve.agent.contract import Decision, Turn
 from trajevolve.config import AgentConfig, EnvConfig, RunConfig, parse_config
