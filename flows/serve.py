@@ -19,7 +19,7 @@ import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from trajevolve.telemetry import switch_off
+from trajevolve_flows.server import configure
 
 POOL = "trajevolve"
 START_TIMEOUT_S = 180.0
@@ -30,9 +30,8 @@ _PR_SET_PDEATHSIG = 1
 def main(arguments: Sequence[str] | None = None) -> int:
     """Start everything, print where it is, and wait. Returns the exit status."""
     options = _parser().parse_args(arguments)
-    switch_off()
+    configure(options.project)
     api = f"http://{options.host}:{options.port}/api"
-    os.environ.setdefault("PREFECT_HOME", str(Path.cwd() / ".prefect"))
     os.environ["PREFECT_API_URL"] = api
     signal.signal(signal.SIGTERM, _interrupt)
     try:

@@ -50,7 +50,7 @@ def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixtu
         (["play", "--env", "alfworld", "--task", GAME, "--backend", "guess"], "guess"),
         (["play", "--env", "alfworld", "--task", GAME, "--data", "/nowhere"], "/nowhere"),
         (["play", "--env", "chess", "--task", "1"], "chess"),
-        (["play", "--env", "alfworld", "--task", "valid_seen/none/none"], "no such data folder"),
+        (["play", "--env", "alfworld", "--task", "valid_seen/none/none"], "valid_seen/none/none"),
         (["verify", "--env", "alfworld", "--input", "/nowhere.jsonl"], "/nowhere.jsonl"),
         (["evaluate"], "--model"),
         (["evaluate", "--policy", "clever"], "clever"),

@@ -31,7 +31,7 @@ BYTES_PER_TOKEN = 12 * 1024
 #: A checkpoint: weights and two moments.
 CHECKPOINT_BYTES_PER_PARAMETER = 12
 #: One step in one Parquet shard, and how many shards repeat it.
-SHARD_BYTES_PER_STEP = 600
+SHARD_BYTES_PER_STEP = 100
 SHARDS = 4
 
 

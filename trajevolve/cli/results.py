@@ -122,7 +122,7 @@ def _sft(ledger: Ledger, config: RunConfig, whole: bool) -> Iterator[dict[str, A
     from trajevolve.cli.policies import make_environment
     from trajevolve.exporting import sft_rows, shorten
 
-    successes = (each for each in _read(ledger, "advantages") if each.success)
+    successes: Iterator[Trajectory] = (each for each in _read(ledger, "advantages") if each.success)
     if not whole:
         successes = shorten(successes, lambda: make_environment(config.env), config.env)
     return sft_rows(successes)
