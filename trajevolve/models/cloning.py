@@ -30,7 +30,7 @@ class CloningConfig:
         warmup: steps of linear warm-up; cosine decay to a tenth follows.
     """
 
-    batches: int = 1800
+    batches: int = 1200
     batch_size: int = 16
     matrix_lr: float = 0.02
     lr: float = 3e-3

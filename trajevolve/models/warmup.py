@@ -27,6 +27,21 @@ RARE_WORDS = "nothing happens hot cold cool heat clean sliced slice on off none 
 
 
 @dataclass(frozen=True)
+class Phase:
+    """A stretch of cloning.
+
+    Attributes:
+        stream: names its games, which no other phase sees.
+        cloning: optimiser settings.
+        confuse: how often the expert names things that are not there.
+    """
+
+    stream: str
+    cloning: CloningConfig
+    confuse: float
+
+
+@dataclass(frozen=True)
 class WarmupConfig:
     """The recipe.
 
@@ -36,7 +51,7 @@ class WarmupConfig:
         renamed_share: share of episodes whose names get other numbers of the same kind, so that
             every name of the domain is seen.
         difficulties: generated rooms are drawn from these in turn.
-        cloning: optimiser settings.
+        phases: what is cloned, in order.
         architecture: sizes of the model.
     """
 
@@ -44,7 +59,10 @@ class WarmupConfig:
     step_limit: int = 30
     renamed_share: float = 0.5
     difficulties: tuple[str, ...] = ("default", "easy", "default", "hard")
-    cloning: CloningConfig = field(default_factory=CloningConfig)
+    phases: tuple[Phase, ...] = (
+        Phase("warmup", CloningConfig(batches=1200), confuse=0.14),
+        Phase("careful", CloningConfig(200, matrix_lr=0.005, lr=8e-4, warmup=20), confuse=0.0),
+    )
     architecture: SmallArchitecture = field(default_factory=SmallArchitecture)
 
 
@@ -91,18 +109,19 @@ def alfworld_tokenizer() -> Any:
     return build_tokenizer(texts, names)
 
 
-def demonstrations(tokenizer: Any, config: WarmupConfig, stream: str) -> Iterator[Trajectory]:
+def demonstrations(tokenizer: Any, config: WarmupConfig, phase: Phase) -> Iterator[Trajectory]:
     """Yield clumsy episodes of fresh games for ever, tokens included."""
-    from trajevolve.envs.alfworld.clumsy import ClumsyExpert
+    from trajevolve.envs.alfworld.clumsy import Clumsiness, ClumsyExpert
     from trajevolve.envs.alfworld.environment import AlfworldEnvironment
     from trajevolve.envs.alfworld.generator import generate_games
 
-    agent = Demonstrator(ClumsyExpert(), tokenizer, AgentConfig())
+    expert = ClumsyExpert(Clumsiness(confuse=phase.confuse))
+    agent = Demonstrator(expert, tokenizer, AgentConfig())
     groups = list(name_groups(tokenizer).values())
     for chunk in itertools.count():
-        seed = derive_seed(config.seed, stream, chunk)
+        seed = derive_seed(config.seed, phase.stream, chunk)
         difficulty = config.difficulties[chunk % len(config.difficulties)]
-        games = generate_games(CHUNK, seed=seed, difficulty=difficulty, stream=stream)
+        games = generate_games(CHUNK, seed=seed, difficulty=difficulty, stream=phase.stream)
         episodes = [Episode(g.id, g, derive_seed(seed, n)) for n, g in enumerate(games)]
         limit = EnvConfig(step_limit=config.step_limit)
         rng = np.random.default_rng(seed)
@@ -137,7 +156,10 @@ def warm_up_policy(
 
     tokenizer = alfworld_tokenizer()
     model = build_model(tokenizer, config.architecture, config.seed)
-    clone(model, demonstrations(tokenizer, config, "warmup"), config.cloning, report)
+    for phase in config.phases:
+        clone(model, demonstrations(tokenizer, config, phase), phase.cloning, report)
+        # Rounded as they are stored, so that a phase can also start from stored weights.
+        model.to(torch.bfloat16).to(torch.float32)
     model.to(torch.bfloat16).save_pretrained(out)
     tokenizer.save_pretrained(out)
     (out / "recipe.json").write_text(json.dumps(asdict(config), indent=2) + "\n")

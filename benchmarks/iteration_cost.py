@@ -1,0 +1,80 @@
+"""Cost of a TrajEvolve iteration over a GRPO iteration, at equal policy-generated steps.
+
+Both methods start from the same policy and play the same tasks, in turn, for one period of F
+iterations (so that evolution is counted once). Prefect, MLflow and DVC are left out; their share
+is measured by overhead.py.
+
+    python benchmarks/iteration_cost.py [--periods 2] [--config params.yaml]
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from trajevolve import stages
+from trajevolve.config import RunConfig, load_config
+from trajevolve.experiment import Experiment
+from trajevolve.schedule import stages as stages_of
+
+
+def run_iterations(experiment: Experiment, first: int, count: int) -> Counter[str]:
+    """Run all stages of some iterations; return seconds by stage and the steps generated."""
+    spent: Counter[str] = Counter()
+    for iteration in range(first, first + count):
+        for stage in stages_of(experiment.config, iteration):
+            if stage.startswith("evaluation"):
+                continue
+            commit = stages.STAGES[stage](experiment, iteration)
+            spent[stage] += commit.seconds
+            if stage == "rollout":
+                spent["steps"] += sum(map(len, experiment.read(iteration, "rollout")))
+    return spent
+
+
+def configuration(path: Path, method: str, iterations: int) -> RunConfig:
+    """Read the configuration, with a method and without anything that reports elsewhere."""
+    return load_config(
+        path,
+        [
+            f"method={method}",
+            f"iterations={iterations + 1}",
+            "evaluation.every=0",
+            "tracking.enabled=false",
+            "versioning.enabled=false",
+        ],
+    )
+
+
+def main() -> None:
+    """Print seconds by stage and the ratio."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--config", type=Path, default=Path("params.yaml"))
+    parser.add_argument("--periods", type=int, default=2)
+    arguments = parser.parse_args()
+    spent: dict[str, Counter[str]] = {"grpo": Counter(), "trajevolve": Counter()}
+    with tempfile.TemporaryDirectory() as folder:
+        runs = {}
+        for method in spent:
+            config = configuration(arguments.config, method, 100)
+            runs[method] = Experiment(Path(folder) / method, config)
+        every = runs["trajevolve"].config.evolution.every
+        for period in range(arguments.periods):
+            for method, experiment in runs.items():
+                spent[method] += run_iterations(experiment, period * every, every)
+        for experiment in runs.values():
+            experiment.close()
+    per_step = {}
+    for method, seconds in spent.items():
+        steps = seconds.pop("steps")
+        per_step[method] = seconds.total() / steps
+        shown = ", ".join(f"{stage} {value:.1f}" for stage, value in seconds.items())
+        print(f"{method}: {seconds.total():.1f} s for {steps} generated steps: {shown}")
+    ratio = per_step["trajevolve"] / per_step["grpo"]
+    print(f"TrajEvolve / GRPO at equal generated steps, over a period F = {every}: {ratio:.2f}")
+
+
+if __name__ == "__main__":
+    main()
