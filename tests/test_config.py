@@ -20,7 +20,11 @@ def test_presets_are_valid_and_what_is_written_beats_them():
         assert load_config(None, [f"preset={name}"]).preset == name
     paper = load_config(None, ["preset=paper", "rollout.groups=2"])
     assert (paper.rollout.groups, paper.rollout.group_size, paper.learner.lr) == (2, 8, 1e-6)
-    assert (paper.credit.mode, paper.agent.layout, paper.iterations) == ("independent", "window", 150)
+    assert (paper.credit.mode, paper.agent.layout, paper.iterations) == (
+        "independent",
+        "window",
+        150,
+    )
 
 
 def test_a_baseline_switches_off_what_it_does_not_use():

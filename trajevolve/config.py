@@ -152,7 +152,6 @@ class EvaluationConfig(Section):
 class CheckpointConfig(Section):
     """Which checkpoints stay."""
 
-    every: Positive = 5
     keep_last: Positive = 2
     keep_best: Positive = 1
 

@@ -1,4 +1,8 @@
+import os
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -16,6 +20,7 @@ from trajevolve.config import ModelConfig
 from trajevolve.credit.discriminator_loading import open_discriminator
 from trajevolve.credit.pretraining import pretrain_discriminator
 from trajevolve.errors import UserError
+from trajevolve.files import content_md5
 
 
 def weights(discriminator):
@@ -176,3 +181,16 @@ def test_it_opens_from_local_folders(tmp_path):
     missing = config.model_copy(update={"adapter": str(tmp_path / "nowhere")})
     with pytest.raises(UserError, match="nowhere"):
         open_discriminator(missing, ModelConfig(device="cpu"), "alfworld", 0)
+
+
+def test_a_saved_discriminator_is_the_same_in_every_process(tmp_path):
+    code = (
+        "import sys; from pathlib import Path; from judging import tiny_discriminator\n"
+        "tiny_discriminator().save(Path(sys.argv[1]))"
+    )
+    tests = str(Path(__file__).parent)
+    for number in ("1", "2"):
+        environment = {**os.environ, "PYTHONPATH": tests, "PYTHONHASHSEED": number}
+        command = [sys.executable, "-c", code, str(tmp_path / number)]
+        subprocess.run(command, env=environment, check=True)
+    assert content_md5(tmp_path / "1") == content_md5(tmp_path / "2")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -88,7 +89,7 @@ def warmup(
         str, typer.Option(metavar="PATH", help="Base model of the discriminator's adapter.")
     ] = "builtin",
     batches: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Of the policy; else the recipe's.")
+        int | None, typer.Option(min=1, metavar="N", help="At most, per phase of the policy.")
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Else the recipe's.")] = None,
 ) -> None:
@@ -117,13 +118,21 @@ def _warm_up_policy(out: Path, batches: int | None, seed: int | None) -> None:
 
     recipe = WarmupConfig()
     if batches is not None:
-        recipe = replace(recipe, cloning=replace(recipe.cloning, batches=batches))
+        shorter = [
+            replace(
+                phase, cloning=replace(phase.cloning, batches=min(batches, phase.cloning.batches))
+            )
+            for phase in recipe.phases
+        ]
+        recipe = replace(recipe, phases=tuple(shorter))
     if seed is not None:
         recipe = replace(recipe, seed=seed)
     progress = Progress("cloning the clumsy expert, batches")
+    total = sum(phase.cloning.batches for phase in recipe.phases)
+    done = itertools.count(1)
 
     def report(step: int, action_loss: float, observation_loss: float) -> None:
-        progress(step + 1, recipe.cloning.batches)
+        progress(next(done), total)
 
     out.mkdir(parents=True, exist_ok=True)
     warm_up_policy(out, recipe, report)

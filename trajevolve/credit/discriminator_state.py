@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ def save_discriminator(discriminator: Discriminator, directory: Path) -> None:
     def fill(folder: Path) -> None:
         discriminator.model.save_pretrained(folder, save_embedding_layers=False)
         (folder / "README.md").unlink(missing_ok=True)  # PEFT's empty model card
+        _settle(folder / "adapter_config.json")
         save_file(_optimiser_tensors(discriminator), folder / OPTIMISER)
 
     facts = {"trained": discriminator.trained, "updates": discriminator.updates}
@@ -53,6 +55,14 @@ def load_discriminator(discriminator: Discriminator, directory: Path) -> None:
         ) from None
     discriminator.trained = bool(record["trained"])
     discriminator.updates = int(record["updates"])
+
+
+def _settle(path: Path) -> None:
+    """Make PEFT's record the same in every process: sets sorted, no path of this machine."""
+    record = json.loads(path.read_text(encoding="utf-8"))
+    record = {k: sorted(v) if isinstance(v, list) else v for k, v in record.items()}
+    record["base_model_name_or_path"] = None
+    path.write_text(json.dumps(record, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def _optimiser_tensors(discriminator: Discriminator) -> dict[str, torch.Tensor]:

@@ -1,0 +1,1 @@
+"""Environments: the contract, its checker, the registry, and one package each."""

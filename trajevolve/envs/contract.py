@@ -188,3 +188,4 @@ class Environment(ABC):
 
     def close(self) -> None:
         """Release processes and files. Idempotent."""
+        return None
