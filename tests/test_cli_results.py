@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from toys.corridor import play
 
+from trajevolve.checkpoint import write_checkpoint
 from trajevolve.cli.main import main
 from trajevolve.config import RunConfig, load_config
 from trajevolve.exporting import preference_rows, sft_rows
-from trajevolve.learning.checkpoint import write_checkpoint
 from trajevolve.ledger import Ledger, Produced, run_stage
 from trajevolve.manifest import open_run
 from trajevolve.storage import write_shard

@@ -5,13 +5,13 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
-from trajevolve.errors import UserError
-from trajevolve.learning.checkpoint import (
+from trajevolve.checkpoint import (
     prune,
     read_checkpoint,
     record_score,
     write_checkpoint,
 )
+from trajevolve.errors import UserError
 from trajevolve.trajectory import Group
 
 

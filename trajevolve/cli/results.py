@@ -88,9 +88,9 @@ def export_model(ledger: Ledger, config: RunConfig, out: Path) -> Path:
     Raises:
         UserError: there is no checkpoint, it is damaged, or `out` is in use.
     """
+    from trajevolve.checkpoint import read_checkpoint
     from trajevolve.errors import UserError
     from trajevolve.files import write_json
-    from trajevolve.learning.checkpoint import read_checkpoint
 
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UserError(f"--out {out}: exists already; give a new or empty folder")

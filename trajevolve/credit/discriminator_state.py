@@ -10,8 +10,8 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
+from trajevolve.checkpoint import read_checkpoint, write_checkpoint
 from trajevolve.errors import UserError
-from trajevolve.learning.checkpoint import read_checkpoint, write_checkpoint
 
 if TYPE_CHECKING:
     from trajevolve.credit.discriminator import Discriminator

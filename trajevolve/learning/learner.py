@@ -153,7 +153,7 @@ class Learner:
 
         Args:
             directory: its folder; an older checkpoint there is replaced.
-            iteration: recorded for :func:`trajevolve.learning.checkpoint.prune`.
+            iteration: recorded for :func:`trajevolve.checkpoint.prune`.
             score: of the selection panel, likewise.
             tokenizer: saved beside the weights where given.
         """
