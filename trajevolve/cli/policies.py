@@ -48,7 +48,7 @@ def _expert(environment: str) -> Agent:
         raise UserError(f"--policy expert: environment {environment} has none; use random")
     from trajevolve.envs.alfworld.clumsy import Clumsiness, ClumsyExpert
 
-    return ClumsyExpert(Clumsiness(low=0.0, high=0.0))
+    return ClumsyExpert(Clumsiness(careful_share=1.0, careful=(0.0, 0.0)))
 
 
 def _language_agent(config: RunConfig, temperature: float) -> Agent:

@@ -14,6 +14,7 @@ import numpy as np
 from trajevolve.agent.agents import LanguageAgent, ScriptedAgent
 from trajevolve.agent.contract import Decision, Turn
 from trajevolve.config import AgentConfig, EnvConfig
+from trajevolve.envs.alfworld.clumsy import Clumsiness
 from trajevolve.models.cloning import CloningConfig, clone
 from trajevolve.models.small import SmallArchitecture, build_model
 from trajevolve.models.tokenizer import build_tokenizer, name_groups
@@ -33,12 +34,12 @@ class Phase:
     Attributes:
         stream: names its games, which no other phase sees.
         cloning: optimiser settings.
-        confuse: how often the expert names things that are not there.
+        clumsiness: of the expert.
     """
 
     stream: str
     cloning: CloningConfig
-    confuse: float
+    clumsiness: Clumsiness
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,12 @@ class WarmupConfig:
     renamed_share: float = 0.5
     difficulties: tuple[str, ...] = ("default", "easy", "default", "hard")
     phases: tuple[Phase, ...] = (
-        Phase("warmup", CloningConfig(batches=1200), confuse=0.14),
-        Phase("careful", CloningConfig(200, matrix_lr=0.005, lr=8e-4, warmup=20), confuse=0.0),
+        Phase(
+            "names",
+            CloningConfig(1200),
+            Clumsiness(careful_share=0.0, careless=(0.3, 0.95), confuse=0.14),
+        ),
+        Phase("modes", CloningConfig(900, matrix_lr=0.012, lr=2e-3), Clumsiness()),
     )
     architecture: SmallArchitecture = field(default_factory=SmallArchitecture)
 
@@ -111,12 +116,11 @@ def alfworld_tokenizer() -> Any:
 
 def demonstrations(tokenizer: Any, config: WarmupConfig, phase: Phase) -> Iterator[Trajectory]:
     """Yield clumsy episodes of fresh games for ever, tokens included."""
-    from trajevolve.envs.alfworld.clumsy import Clumsiness, ClumsyExpert
+    from trajevolve.envs.alfworld.clumsy import ClumsyExpert
     from trajevolve.envs.alfworld.environment import AlfworldEnvironment
     from trajevolve.envs.alfworld.generator import generate_games
 
-    expert = ClumsyExpert(Clumsiness(confuse=phase.confuse))
-    agent = Demonstrator(expert, tokenizer, AgentConfig())
+    agent = Demonstrator(ClumsyExpert(phase.clumsiness), tokenizer, AgentConfig())
     groups = list(name_groups(tokenizer).values())
     for chunk in itertools.count():
         seed = derive_seed(config.seed, phase.stream, chunk)

@@ -1,8 +1,8 @@
 """An expert made clumsy on purpose: it knows the task and slips all the time.
 
-Its episodes warm up the built-in policy and pre-train the discriminator. Each episode draws its
-own clumsiness, so the policy that imitates them holds careful and careless behaviour side by
-side, as a base language model does, and reinforcement learning can choose.
+Its episodes warm up the built-in policy and pre-train the discriminator. Each episode is careful
+or careless throughout, so the policy that imitates them holds both side by side, as a base
+language model does, and reinforcement learning can choose.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ class Clumsiness:
     """How often and how an expert slips.
 
     Attributes:
-        low: least probability of a slip at a step; each episode draws its own, uniformly.
-        high: greatest.
+        careful_share: share of careful episodes.
+        careful: least and greatest probability of a slip at a step of a careful episode; each
+            episode draws its own, uniformly.
+        careless: the same of the others.
         wander: relative frequency of going to some receptacle for nothing.
         fiddle: of opening or closing what is at hand.
         grab: of taking some object.
@@ -32,14 +34,20 @@ class Clumsiness:
         confuse: of naming a thing that is not there, an invalid action.
     """
 
-    low: float = 0.3
-    high: float = 0.95
+    careful_share: float = 0.25
+    careful: tuple[float, float] = (0.05, 0.35)
+    careless: tuple[float, float] = (0.7, 0.97)
     wander: float = 0.42
     fiddle: float = 0.14
     grab: float = 0.12
     put_back: float = 0.06
     look: float = 0.12
-    confuse: float = 0.14
+    confuse: float = 0.05
+
+    def draw(self, rng: np.random.Generator) -> float:
+        """Draw an episode's probability of a slip at a step."""
+        is_careful = self.careful_share > 0 and rng.random() < self.careful_share
+        return float(rng.uniform(*(self.careful if is_careful else self.careless)))
 
     @property
     def slips(self) -> dict[str, float]:
@@ -69,7 +77,7 @@ class ClumsyExpert(ScriptedAgent):
         """Return the expert's action, or a slip."""
         if turn.slot not in self._episodes:
             rng = np.random.default_rng(turn.seed)
-            level = rng.uniform(self.clumsiness.low, self.clumsiness.high)
+            level = self.clumsiness.draw(rng)
             self._episodes[turn.slot] = (Searcher(turn.task, rng), rng, level)
         searcher, rng, level = self._episodes[turn.slot]
         admissible = turn.observation.admissible or ()

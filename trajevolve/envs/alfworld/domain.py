@@ -91,13 +91,18 @@ def fill_grammar(grammar: str, sentence: str) -> str:
     return grammar.replace(TASK_MARK, sentence, 1)
 
 
+def speaks_put(grammar: str) -> bool:
+    """Its verb is ``put O in/on R``, as before version 0.4, not ``move O to R``."""
+    return _OLD_PUT.search(grammar) is not None
+
+
 def check_known(domain_hash: str, grammar_hash: str, where: str, grammar: str = "") -> None:
     """Refuse games that the simulator was not written for.
 
     Raises:
         UserError: unknown domain or grammar; the old ``put`` grammar is named as such.
     """
-    if grammar_hash != GRAMMAR_HASH and _OLD_PUT.search(grammar):
+    if grammar_hash != GRAMMAR_HASH and speaks_put(grammar):
         raise UserError(
             f"{where}: game of an ALFWorld release before 0.4 (its verb is 'put O in/on R', the "
             "simulator's 'move O to R'); run alfworld-download again or use --backend engine"

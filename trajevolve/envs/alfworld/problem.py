@@ -36,6 +36,21 @@ _SIGNATURES: dict[str, tuple[str, ...]] = {
 }
 """Known predicate -> PDDL types of its arguments."""
 
+_CONSTANTS = {
+    "KnifeType": "otype",
+    "ButterKnifeType": "otype",
+    "SinkType": "otype",
+    "SinkBasinType": "rtype",
+    "MicrowaveType": "rtype",
+    "FridgeType": "rtype",
+}
+"""Types that the domain's actions name without declaring them, so every problem has to.
+
+A sink is an object in the published games (its basin is the receptacle), although the domain asks
+whether a receptacle is one. A name is declared once: a second declaration, of another kind even,
+is an error to the real engine.
+"""
+
 _FACT = re.compile(r"\(\s*(\w+)\s+([^\s()]+)(?:\s+([^\s()]+))?\s*\)")
 
 _PROPERTIES = {"clean": "cleanable", "heat": "heatable", "cool": "coolable"}
@@ -191,11 +206,6 @@ def render_problem(problem: Problem) -> str:
     kinds: dict[str, dict[str, None]] = {
         key: {} for key in ("agent", "object", "otype", "rtype", "receptacle", "location")
     }
-    # The domain itself names these types as constants, so every problem has to declare them.
-    kinds["otype"].update(dict.fromkeys(("KnifeType", "ButterKnifeType")))
-    kinds["rtype"].update(
-        dict.fromkeys(("SinkType", "SinkBasinType", "MicrowaveType", "FridgeType"))
-    )
     kinds["rtype" if problem.goal.type != "look_at_obj_in_light" else "otype"][
         problem.goal.place
     ] = None
@@ -206,6 +216,10 @@ def render_problem(problem: Problem) -> str:
             for kind, argument in zip(_SIGNATURES[predicate], fact, strict=True):
                 kinds[kind][argument] = None
             lines.append(f"        ({predicate} {' '.join(fact)})")
+    used = {name.lower() for names in kinds.values() for name in names}
+    for name, kind in _CONSTANTS.items():
+        if name.lower() not in used:
+            kinds[kind][name] = None
     declared = [f"        {name} - {kind}" for kind, names in kinds.items() for name in names]
     parts = (
         f"\n(define (problem {problem.name})\n(:domain alfred)\n(:objects",
