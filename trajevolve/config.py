@@ -70,7 +70,6 @@ class RolloutConfig(Section):
     groups: Positive = 8
     group_size: int = Field(8, ge=2, description="N")
     temperature: float = Field(1.0, gt=0)
-    episode_timeout_s: float = Field(300.0, gt=0)
 
 
 class CreditConfig(Section):
