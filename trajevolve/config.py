@@ -101,6 +101,9 @@ class DiscriminatorConfig(Section):
         0.5, description="share of training successes shown with their last steps hidden"
     )
     class_weights: Literal["balanced", "none"] = "balanced"
+    scored_failures: int = Field(
+        16, ge=0, description="failures scored against the plan-distance oracle, every F iterations"
+    )
 
 
 class EvolutionConfig(Section):

@@ -75,7 +75,10 @@ def labelling(experiment: Experiment, iteration: int) -> Commit:
 
         verified = experiment.read(iteration, "verification")
         judged = experiment.discriminator(iteration).predict(verified)
-        metrics = score_trajectories(judged, fit_baselines(verified), "success")
+        baselines = fit_baselines(verified)
+        metrics = score_trajectories(judged, baselines, "success")
+        failures = _oracle_labels(experiment, iteration, judged)
+        metrics |= score_trajectories(judged, baselines, "failure", failures)
         return _produced(experiment, iteration, "labelling", judged, metrics)
 
     extra = {"discriminator": experiment.discriminator_md5(iteration)}
@@ -335,6 +338,24 @@ def _plan(
         answer=answer,
         distance=measure,
     )
+
+
+def _oracle_labels(
+    experiment: Experiment, iteration: int, judged: Sequence[Trajectory]
+) -> dict[str, tuple[int, ...]]:
+    """Label some failures by plan distances, in iterations that evolve; clairvoyant, so only a
+    yardstick for the discriminator."""
+    from trajevolve.credit.oracle import oracle_labels
+
+    measure = getattr(type(experiment.environment), "distance", None)
+    if measure is None or not evolves(experiment.config, iteration):
+        return {}
+    tasks = _tasks_by_id(experiment, iteration)
+    failures = [t for t in judged if not t.success and t.steps]
+    return {
+        t.id: oracle_labels(experiment.environment, tasks[t.task_id], t, measure)
+        for t in failures[: experiment.config.discriminator.scored_failures]
+    }
 
 
 def _accept(
