@@ -47,6 +47,19 @@ def test_every_mode_and_order_removes_the_detour(
     assert 0 in row["labels"]
 
 
+def test_the_loop_prepass_can_be_chosen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # The labels are the same here; the work is not, which shows that the option arrives.
+    source = write(tmp_path / "rows.jsonl", SOLVED)
+    common = ["verify", "--env", CORRIDOR, "--input", str(source), "--order", "forward"]
+    transitions = []
+    for option in ([], ["--no-loop-prepass"], ["--loop-prepass"]):
+        assert main([*common, *option]) == 0
+        row = json.loads(capsys.readouterr().out)
+        assert row["labels"] == [1, 1, 0, 0, 1, 1, 1]
+        transitions.append(row["transitions"])
+    assert transitions[0] == transitions[1] != transitions[2]
+
+
 @pytest.mark.parametrize(
     "bad",
     [

@@ -31,6 +31,14 @@ def verify(
         Literal["backward", "forward"],
         typer.Option(help="Of the cumulative mode: backward keeps the first of two detours."),
     ] = "backward",
+    loop_prepass: Annotated[
+        bool | None,
+        typer.Option(
+            "--loop-prepass/--no-loop-prepass",
+            help="Cumulative mode: first take out stretches that end in the exact state they "
+            "began in; else with backward order only.",
+        ),
+    ] = None,
     backend: BackendName = None,
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Instead of standard output.")
@@ -49,7 +57,9 @@ def verify(
     _check_paths(input, output)
     environment = open_environment(env, data, backend)
     try:
-        rows = verify_rows(_lines(input), environment, mode=mode, order=order)
+        rows = verify_rows(
+            _lines(input), environment, mode=mode, order=order, loop_prepass=loop_prepass
+        )
         if output is None:
             bad = _print(rows, sys.stdout)
         else:
@@ -72,7 +82,7 @@ def _check_paths(input: Path, output: Path | None) -> None:
         raise UserError(f"--output {output}: is a folder; give a file name")
 
 
-def _lines(path: Path) -> Iterator[Any]:
+def _lines(path: Path) -> Iterator[bytes]:
     """Yield lines undecoded: one that is not UTF-8 then fails as a row, not the whole file."""
     from trajevolve.errors import UserError
 
