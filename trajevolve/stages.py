@@ -343,8 +343,10 @@ def _plan(
 def _oracle_labels(
     experiment: Experiment, iteration: int, judged: Sequence[Trajectory]
 ) -> dict[str, tuple[int, ...]]:
-    """Label some failures by plan distances, in iterations that evolve; clairvoyant, so only a
-    yardstick for the discriminator."""
+    """Label some failures by plan distances, in iterations that evolve.
+
+    The oracle is clairvoyant, so it is a yardstick for the discriminator and nothing to learn from.
+    """
     from trajevolve.credit.oracle import oracle_labels
 
     measure = getattr(type(experiment.environment), "distance", None)
