@@ -148,8 +148,6 @@ class EngineEnvironment(AlfworldGames):
 def _start_engine() -> Any:
     try:
         with _contained():
-            # First, so that its absence is named: TextWorld without it complains late.
-            import fast_downward  # noqa: F401
             from alfworld.agents.environment.alfred_tw_env import AlfredDemangler
             from textworld import EnvInfos
             from textworld.envs.pddl import PddlEnv
@@ -157,8 +155,9 @@ def _start_engine() -> Any:
             infos = EnvInfos(admissible_commands=True, won=True, feedback=True)
             return AlfredDemangler(PddlEnv(infos), shuffle=False)
     except ImportError as error:
+        # TextWorld without Fast Downward raises an ImportError that names no module.
         raise UserError(
-            f"backend engine: {error.name or error} is not installed; run "
+            f"backend engine: {error.name or 'fast_downward'} is not installed; run "
             "'make install EXTRAS=alfworld' (builds C++, needs cmake and g++, about 5 minutes)"
         ) from None
 
