@@ -8,23 +8,50 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import ctypes
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from trajevolve_flows.server import configure
+from trajevolve_flows.server import (
+    HEARTBEAT_S,
+    START_TIMEOUT_S,
+    answers,
+    configure,
+    die_with,
+    server_command,
+)
 
 POOL = "trajevolve"
-START_TIMEOUT_S = 180.0
 STOP_TIMEOUT_S = 15.0
-_PR_SET_PDEATHSIG = 1
+LIFE = "prefect.flow-run.heartbeat"
+ENDS = [f"prefect.flow-run.{state}" for state in ("Completed", "Failed", "Cancelled", "Crashed")]
+SILENCE: Mapping[str, Any] = {
+    "name": "call a silent flow run crashed",
+    "trigger": {
+        "type": "event",
+        "posture": "Proactive",
+        "after": [LIFE],
+        "expect": [LIFE, *ENDS],
+        "match": {"prefect.resource.id": ["prefect.flow-run.*"]},
+        "for_each": ["prefect.resource.id"],
+        "threshold": 1,
+        "within": 10 * HEARTBEAT_S,
+    },
+    "actions": [
+        {
+            "type": "change-flow-run-state",
+            "state": "CRASHED",
+            "message": f"no sign of life for {10 * HEARTBEAT_S} s",
+        }
+    ],
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,12 +62,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ["PREFECT_API_URL"] = api
     signal.signal(signal.SIGTERM, _interrupt)
     try:
-        with _process(
-            _prefect("server", "start", "--host", options.host, "--port", str(options.port))
-        ) as server:
-            _wait_until_healthy(f"{api}/health", server)
-            _create(options.project)
+        with _process(server_command(options.host, options.port)) as server:
+            _wait_until_healthy(api, server)
+            _create_automation(api)
+            _create_pool()
             with _process(_prefect("worker", "start", "--pool", POOL, "--name", "serve")) as worker:
+                _create_deployments(options.project)
                 _say(f"ready: http://{options.host}:{options.port}, pool {POOL}")
                 _say("submit with: trajevolve train --submit (PREFECT_API_URL as above)")
                 return _watch((server, worker))
@@ -67,23 +94,13 @@ def _prefect(*arguments: str) -> list[str]:
 @contextlib.contextmanager
 def _process(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
     """Run `command` in a group of its own, and end the whole group afterwards."""
-    process = subprocess.Popen(command, start_new_session=True, preexec_fn=_die_with(os.getpid()))
+    process = subprocess.Popen(
+        command, start_new_session=True, preexec_fn=die_with(os.getpid(), signal.SIGTERM)
+    )
     try:
         yield process
     finally:
         _end(process)
-
-
-def _die_with(parent: int) -> Callable[[], None]:
-    """Return what a child calls so that the kernel ends it when `parent` is gone."""
-    libc = ctypes.CDLL(None, use_errno=True)
-
-    def arrange() -> None:
-        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-        if os.getppid() != parent:
-            os._exit(1)
-
-    return arrange
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -95,29 +112,44 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             return
 
 
-def _wait_until_healthy(url: str, server: subprocess.Popen[bytes]) -> None:
+def _wait_until_healthy(api: str, server: subprocess.Popen[bytes]) -> None:
     """Wait for the server's first answer. Raises RuntimeError when it ends or takes too long."""
     deadline = time.monotonic() + START_TIMEOUT_S
-    while time.monotonic() < deadline:
+    while not answers(api):
         if server.poll() is not None:
             raise RuntimeError(f"the Prefect server ended with status {server.returncode}")
-        refused = contextlib.suppress(urllib.error.URLError, OSError)
-        with refused, urllib.request.urlopen(url, timeout=2):
-            return
-        time.sleep(0.5)
-    raise RuntimeError(f"the Prefect server did not answer at {url} within {START_TIMEOUT_S:.0f} s")
+        if time.monotonic() > deadline:
+            raise RuntimeError(
+                f"the Prefect server did not answer at {api} within {START_TIMEOUT_S:.0f} s"
+            )
+        time.sleep(0.2)
 
 
-def _create(project: Path) -> None:
-    """Create the pool where it is missing, and the deployments of prefect.yaml."""
+def _create_pool() -> None:
     pool = ("work-pool", "create", POOL, "--type", "process", "--overwrite")
     subprocess.run(_prefect(*pool), check=True, stdout=subprocess.DEVNULL)
-    if (project / "prefect.yaml").is_file():
-        deploy = _prefect("--no-prompt", "deploy", "--all")
-        if subprocess.run(deploy, cwd=project).returncode:
-            raise RuntimeError(
-                f"the deployments of {project / 'prefect.yaml'} could not be created"
-            )
+
+
+def _create_automation(api: str) -> None:
+    """Have a flow run that was killed outright, and so says nothing more, called crashed."""
+    there = _post(f"{api}/automations/filter", {})
+    if not any(automation["name"] == SILENCE["name"] for automation in there):
+        _post(f"{api}/automations/", SILENCE)
+
+
+def _post(url: str, content: Mapping[str, Any]) -> Any:
+    body = json.dumps(content).encode()
+    request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return json.load(answer)
+
+
+def _create_deployments(project: Path) -> None:
+    """Create the deployments of prefect.yaml, where there is one."""
+    if not (project / "prefect.yaml").is_file():
+        return
+    if subprocess.run(_prefect("--no-prompt", "deploy", "--all"), cwd=project).returncode:
+        raise RuntimeError(f"the deployments of {project / 'prefect.yaml'} could not be created")
 
 
 def _watch(processes: Sequence[subprocess.Popen[bytes]]) -> int:

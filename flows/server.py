@@ -21,6 +21,8 @@ from trajevolve.errors import UserError
 # Usually 10 to 30 s; a machine with every core taken needs minutes, and giving up helps nobody.
 START_TIMEOUT_S = 600.0
 PR_SET_PDEATHSIG = 1
+# A flow run says that often that it lives; `make serve` calls one crashed that stays silent.
+HEARTBEAT_S = 30
 # What a server of one run has no use for: a pages server, and loops that look after deployments.
 UNUSED = {
     "PREFECT_UI_ENABLED": "false",
@@ -60,12 +62,12 @@ class PrefectServer:
         port = _free_port()
         with self._log.open("wb") as stream:
             self._process = subprocess.Popen(
-                _command(port),
+                server_command("127.0.0.1", port),
                 env={**os.environ, **UNUSED},
                 stdin=subprocess.DEVNULL,
                 stdout=stream,
                 stderr=stream,
-                preexec_fn=_die_with(os.getpid()),
+                preexec_fn=die_with(os.getpid(), signal.SIGKILL),
             )
         self._url = f"http://127.0.0.1:{port}/api"
         os.environ["PREFECT_API_URL"] = self._url
@@ -79,7 +81,7 @@ class PrefectServer:
         if self._process is None:
             return
         deadline = time.monotonic() + timeout
-        while not _answers(self._url):
+        while not answers(self._url):
             ended = self._process.poll() is not None
             if ended or time.monotonic() > deadline:
                 why = "ended" if ended else f"did not answer within {timeout:.0f} s"
@@ -105,28 +107,33 @@ def configure(project: Path) -> None:
     telemetry.switch_off()
     os.environ.setdefault("PREFECT_HOME", str(project.resolve() / ".prefect"))
     os.environ.setdefault("PREFECT_LOGGING_LOGGERS_PREFECT_TASK_RUNS_LEVEL", "WARNING")
-    os.environ.setdefault("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", "180")
+    os.environ.setdefault("PREFECT_FLOWS_HEARTBEAT_FREQUENCY", str(HEARTBEAT_S))
 
 
-def _command(port: int) -> list[str]:
+def server_command(host: str, port: int) -> list[str]:
+    """Return what starts Prefect's server: one process, where its own command makes two."""
     return [
         sys.executable,
         *("-m", "uvicorn", "--factory", "prefect.server.api.server:create_app"),
-        *("--host", "127.0.0.1", "--port", str(port), "--log-level", "error", "--lifespan", "on"),
+        *("--host", host, "--port", str(port), "--log-level", "error", "--lifespan", "on"),
     ]
 
 
-def _die_with(parent: int) -> Callable[[], None] | None:
-    """Make a child that the kernel kills when its parent ends (Linux; elsewhere it is stopped).
+def die_with(parent: int, number: signal.Signals) -> Callable[[], None] | None:
+    """Make a child that the kernel signals when its parent ends (Linux; elsewhere it is stopped).
 
     The library is loaded here, before the fork: little is safe to do after it.
+
+    Args:
+        parent: process id.
+        number: the signal.
     """
     if not sys.platform.startswith("linux"):
         return None
     prctl = ctypes.CDLL(None, use_errno=True).prctl
 
     def bind() -> None:
-        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        prctl(PR_SET_PDEATHSIG, number)
         if os.getppid() != parent:  # it ended in between
             os._exit(1)
 
@@ -139,7 +146,8 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _answers(url: str) -> bool:
+def answers(url: str) -> bool:
+    """Say whether the Prefect API at `url` is up."""
     try:
         with urllib.request.urlopen(f"{url}/health", timeout=5) as answer:
             return bool(answer.status == 200)
