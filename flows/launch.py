@@ -6,21 +6,20 @@ import json
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from trajevolve.config import RunConfig
-from trajevolve.manifest import open_run
+from trajevolve.ledger import Ledger
+from trajevolve.manifest import check_run, write_params
+from trajevolve.schedule import stages
 from trajevolve_flows.server import PrefectServer
 
-CONFIG_FILE = "params.yaml"
 DEPLOYMENT = "trajevolve/alfworld"
 
 
 def run_training(config: RunConfig, run_name: str, project: Path | None = None) -> dict[str, Any]:
     """Run the flow in this process and return the content of ``summary.json``.
 
-    The same call again resumes. Prefect's server is started for the run unless
-    ``PREFECT_API_URL`` names one.
+    The same call again resumes, and returns at once where the run is finished. Prefect's server
+    is started for the run unless ``PREFECT_API_URL`` names one.
 
     Args:
         config: the run's configuration; its full text is kept as ``runs/<name>/params.yaml``.
@@ -31,7 +30,12 @@ def run_training(config: RunConfig, run_name: str, project: Path | None = None) 
         UserError: the run has another configuration, is being worked on, or its files are damaged.
     """
     project = project or Path.cwd()
-    config_file = _keep_config(project / "runs" / run_name, config)
+    run_dir = (project / "runs" / run_name).resolve()
+    check_run(run_dir, config)
+    finished = _finished(run_dir, config)
+    if finished is not None:
+        return finished
+    config_file = write_params(run_dir, config)
     server = PrefectServer(project)
     from trajevolve_flows.train import train
 
@@ -43,7 +47,9 @@ def run_training(config: RunConfig, run_name: str, project: Path | None = None) 
 def submit_training(config: RunConfig, run_name: str, project: Path | None = None) -> str:
     """Ask the worker behind ``PREFECT_API_URL`` to run it; return the flow run's id."""
     project = project or Path.cwd()
-    config_file = _keep_config(project / "runs" / run_name, config)
+    run_dir = (project / "runs" / run_name).resolve()
+    check_run(run_dir, config)
+    config_file = write_params(run_dir, config)
     from trajevolve_flows.server import configure
 
     configure(project)
@@ -54,9 +60,13 @@ def submit_training(config: RunConfig, run_name: str, project: Path | None = Non
     return str(flow_run.id)
 
 
-def _keep_config(run_dir: Path, config: RunConfig) -> Path:
-    """Check that the run takes `config`, and write it beside the run."""
-    open_run(run_dir, config)
-    path = run_dir.resolve() / CONFIG_FILE
-    path.write_text(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
-    return path
+def _finished(run_dir: Path, config: RunConfig) -> dict[str, Any] | None:
+    """Return the summary of a run that has nothing left to do, None where something is left."""
+    path = run_dir / "summary.json"
+    if not path.is_file():
+        return None
+    ledger = Ledger(run_dir, config.digest())
+    if ledger.next_point(config.iterations + 1, lambda k: stages(config, k)) is not None:
+        return None
+    summary = dict(json.loads(path.read_text(encoding="utf-8")))
+    return summary if summary["iterations"] == config.iterations else None

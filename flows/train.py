@@ -9,11 +9,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from prefect import flow, get_run_logger, runtime
+from prefect.client.orchestration import get_client
+from prefect.exceptions import ObjectNotFound
+from prefect.states import Crashed
 
 from trajevolve.config import load_config
 from trajevolve.experiment import Experiment, close_experiment, open_experiment
+from trajevolve.manifest import load_manifest
 from trajevolve.record import record_iteration
 from trajevolve.schedule import evaluates, evolves
 from trajevolve.summary import write_summary
@@ -97,5 +102,21 @@ def _first_iteration(experiment: Experiment) -> int:
 
 def _note_flow_run(experiment: Experiment) -> None:
     flow_run = str(runtime.flow_run.id or "")
-    if flow_run:
-        experiment.note_flow_run(flow_run)
+    if not flow_run:
+        return
+    earlier = load_manifest(experiment.run_dir).flow_runs
+    if earlier and earlier[-1] != flow_run:
+        _call_crashed(earlier[-1])
+    experiment.note_flow_run(flow_run)
+
+
+def _call_crashed(flow_run: str) -> None:
+    """Say that an earlier start ended: one killed outright could not; the run's lock proves it."""
+    with get_client(sync_client=True) as client:
+        try:
+            state = client.read_flow_run(UUID(flow_run)).state
+        except ObjectNotFound:  # on another server
+            return
+        if state is not None and not state.is_final():
+            crashed = Crashed(message="its process ended; another one went on")
+            client.set_flow_run_state(UUID(flow_run), crashed, force=True)

@@ -37,6 +37,7 @@ def test_a_baseline_switches_off_what_it_does_not_use():
 def test_the_digest_covers_what_decides_the_result():
     base = RunConfig()
     assert parse_config({"tracking": {"enabled": False}}).digest() == base.digest()
+    assert parse_config({"iterations": 7}).digest() == base.digest()
     assert parse_config({"seed": 1}).digest() != base.digest()
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from trajevolve.config import parse_config
+from trajevolve.config import load_config, parse_config
 from trajevolve.errors import UserError
 from trajevolve.ledger import Commit, Ledger, Point, Produced, run_stage
 from trajevolve.manifest import RunLock, load_manifest, open_run, update_manifest
@@ -154,6 +154,17 @@ def test_a_run_of_another_configuration_names_the_key(tmp_path: Path) -> None:
     assert again == load_manifest(run_dir)
     with pytest.raises(UserError, match=r"manifest\.json: .*rollout\.groups=2, now it is 3"):
         open_run(run_dir, parse_config({"rollout": {"groups": 3}}))
+
+
+def test_a_run_can_get_longer_and_not_shorter(tmp_path: Path) -> None:
+    run_dir = tmp_path / "runs" / "a"
+    open_run(run_dir, parse_config({"iterations": 2}))
+    update_manifest(run_dir, mlflow_run="abc")
+    longer = open_run(run_dir, parse_config({"iterations": 3}))
+    assert (longer.config["iterations"], longer.mlflow_run) == (3, "abc")
+    assert load_config(run_dir / "params.yaml").iterations == 3
+    with pytest.raises(UserError, match=r"iterations=3, more than 2; a run can only get longer"):
+        open_run(run_dir, parse_config({"iterations": 2}))
 
 
 def test_a_manifest_keeps_what_is_added(tmp_path: Path) -> None:

@@ -198,8 +198,11 @@ class RunConfig(Section):
     versioning: VersioningConfig = VersioningConfig()
 
     def digest(self) -> str:
-        """Hash what decides the result; where a run is tracked or versioned does not."""
-        content = self.model_dump(mode="json", exclude={"tracking", "versioning"})
+        """Hash what decides the result of a stage.
+
+        Where a run is tracked or versioned does not, nor does when it ends: it can be extended.
+        """
+        content = self.model_dump(mode="json", exclude={"tracking", "versioning", "iterations"})
         return hashlib.md5(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 

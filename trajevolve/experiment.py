@@ -281,6 +281,7 @@ class Experiment:
                 "model": config.model.name,
                 "environment": config.env.name,
                 "seed": str(config.seed),
+                "iterations": str(config.iterations),
                 "config": config.digest(),
                 "git": manifest.git,
                 "run": str(self.run_dir),

@@ -19,13 +19,16 @@ from importlib import metadata
 from pathlib import Path
 from typing import IO, Any
 
+import yaml
+
 from trajevolve.config import RunConfig
 from trajevolve.errors import UserError
-from trajevolve.files import write_json
+from trajevolve.files import write_atomically, write_json
 
 MANIFEST_VERSION = 1
-# Where and how a run is watched can change between two starts; what it computes cannot.
-MUTABLE_SECTIONS = frozenset({"tracking", "versioning"})
+PARAMS_FILE = "params.yaml"
+# Where a run is watched, and when it ends, can change between two starts; what it computes cannot.
+MUTABLE = frozenset({"tracking", "versioning", "iterations"})
 PACKAGES = (
     "trajevolve",
     "torch",
@@ -69,42 +72,71 @@ class Manifest:
 
 
 def open_run(run_dir: Path, config: RunConfig) -> Manifest:
-    """Start a run in `run_dir`, or take up the one that is there.
+    """Start a run in `run_dir`, or take up the one that is there, with more iterations if asked.
+
+    Raises:
+        UserError: see :func:`check_run`.
+    """
+    there = check_run(run_dir, config)
+    write_params(run_dir, config)
+    content = config.model_dump(mode="json")
+    if there is not None:
+        if there.config["iterations"] == config.iterations:
+            return there
+        longer = {**there.config, "iterations": config.iterations}
+        return update_manifest(run_dir, config=longer)
+    manifest = Manifest(
+        run=run_dir.name,
+        config=content,
+        config_digest=config.digest(),
+        git=git_state(Path.cwd()),
+        packages=installed_versions(),
+        python=f"{platform.python_version()} on {platform.platform()}",
+    )
+    save_manifest(run_dir, manifest)
+    return manifest
+
+
+def check_run(run_dir: Path, config: RunConfig) -> Manifest | None:
+    """Return the manifest of the run that is there, None where there is none; change nothing.
 
     Raises:
         UserError: the folder holds a run of another configuration (the text names the first key
-            that differs), or something that is no run.
+            that differs) or of more iterations, or something that is no run.
     """
     if not RUN_NAME.fullmatch(run_dir.name):
         raise UserError(
             f"--run {run_dir.name!r}: use letters, digits, '.', '_' and '-' for the name of a run"
         )
     path = run_dir / "manifest.json"
-    content = config.model_dump(mode="json")
     if not path.is_file():
         if any(run_dir.glob("iter_*")):
             raise UserError(
                 f"{path}: missing, though the folder holds iterations; use another --run name"
             )
-        manifest = Manifest(
-            run=run_dir.name,
-            config=content,
-            config_digest=config.digest(),
-            git=git_state(Path.cwd()),
-            packages=installed_versions(),
-            python=f"{platform.python_version()} on {platform.platform()}",
-        )
-        save_manifest(run_dir, manifest)
-        return manifest
+        return None
     manifest = load_manifest(run_dir)
-    difference = first_difference(manifest.config, content)
+    difference = first_difference(manifest.config, config.model_dump(mode="json"))
     if difference is not None:
         key, there, here = difference
         raise UserError(
             f"{path}: this run was started with {key}={there!r}, now it is {here!r}; "
             "set it back, or start another run with --run NAME"
         )
+    if config.iterations < manifest.config["iterations"]:
+        raise UserError(
+            f"{path}: this run has iterations={manifest.config['iterations']}, more than "
+            f"{config.iterations}; a run can only get longer"
+        )
     return manifest
+
+
+def write_params(run_dir: Path, config: RunConfig) -> Path:
+    """Write the whole configuration as ``params.yaml`` of the run, and return its path."""
+    text = yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
+    path = run_dir / PARAMS_FILE
+    write_atomically(path, lambda partial: partial.write_text(text, encoding="utf-8"))
+    return path
 
 
 def load_manifest(run_dir: Path) -> Manifest:
@@ -143,10 +175,10 @@ def first_difference(
 ) -> tuple[str, Any, Any] | None:
     """Find the first key (dotted) whose values differ, in the order of `here`.
 
-    Sections that do not decide the result are left out.
+    What does not decide the result of a stage is left out.
     """
     for key in [*here, *(key for key in there if key not in here)]:
-        if not prefix and key in MUTABLE_SECTIONS:
+        if not prefix and key in MUTABLE:
             continue
         old, new = there.get(key), here.get(key)
         if isinstance(old, Mapping) and isinstance(new, Mapping):

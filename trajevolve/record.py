@@ -5,7 +5,9 @@ All of it can be done again: the ledger has the numbers, and what was told alrea
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 from trajevolve.experiment import Experiment
 from trajevolve.files import write_json
@@ -20,7 +22,8 @@ def record_iteration(experiment: Experiment, iteration: int) -> None:
     """Log a finished iteration, add its shards when due, and prune."""
     commits = [experiment.commit(iteration, s) for s in stages(experiment.config, iteration)]
     marker = experiment.ledger.iteration_dir(iteration) / "recorded.json"
-    if not marker.is_file():
+    done = [commit.stage for commit in commits]
+    if _recorded(marker) != done:
         _track(experiment, iteration, commits)
         version = None
         last = iteration >= experiment.config.iterations
@@ -29,7 +32,8 @@ def record_iteration(experiment: Experiment, iteration: int) -> None:
         if version is not None:
             experiment.tracker.tag({"dvc": version})
             experiment.note_version(version)
-        write_json(marker, {"mlflow_run": experiment.tracker.run_id, "dvc": version})
+        run = experiment.tracker.run_id
+        write_json(marker, {"mlflow_run": run, "dvc": version, "stages": done})
     prune_checkpoints(experiment, iteration)
 
 
@@ -53,6 +57,13 @@ def metrics_of(commit: Commit) -> dict[str, float]:
         for name, value in commit.metrics.items()
     }
     return {**named, f"seconds/{commit.stage}": commit.seconds}
+
+
+def _recorded(marker: Path) -> list[str] | None:
+    """Return the stages told already: a run that is extended adds some to its last iteration."""
+    if not marker.is_file():
+        return None
+    return list(json.loads(marker.read_text(encoding="utf-8")).get("stages", []))
 
 
 def _track(experiment: Experiment, iteration: int, commits: list[Commit]) -> None:

@@ -132,6 +132,7 @@ class MlflowTracker:
         resumed = bool(run_id) and self._resume(run_id)
         if resumed:
             self.run_id = run_id
+            self.tag(tags)
             return
         self._known_traces = set()
         run = self._client.create_run(self._experiment, run_name=run_name, tags=dict(tags))
