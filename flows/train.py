@@ -13,6 +13,7 @@ from uuid import UUID
 
 from prefect import flow, get_run_logger, runtime
 from prefect.client.orchestration import get_client
+from prefect.client.schemas.objects import State
 from prefect.exceptions import ObjectNotFound
 from prefect.states import Crashed
 
@@ -118,5 +119,5 @@ def _call_crashed(flow_run: str) -> None:
         except ObjectNotFound:  # on another server
             return
         if state is not None and not state.is_final():
-            crashed = Crashed(message="its process ended; another one went on")
+            crashed: State[None] = Crashed(message="its process ended; another one went on")
             client.set_flow_run_state(UUID(flow_run), crashed, force=True)
