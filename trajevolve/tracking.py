@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from trajevolve import telemetry
 from trajevolve.config import TrackingConfig
+from trajevolve.locking import alone_in
 from trajevolve.trajectory import Step, Trajectory
 
 log = logging.getLogger(__name__)
@@ -127,7 +128,9 @@ class MlflowTracker:
         logging.getLogger("mlflow").setLevel(logging.WARNING)
         self._uri = absolute_uri(config.uri, project)
         self._client = MlflowClient(self._uri)
-        self._experiment = self._find_experiment(config, project)
+        # The first to ask makes the tables, which two may not do at once.
+        with alone_in(_folder(self._uri, project)):
+            self._experiment = self._find_experiment(config, project)
         self._known_traces: set[str] | None = None
         resumed = bool(run_id) and self._resume(run_id)
         if resumed:
@@ -301,6 +304,12 @@ def absolute_uri(uri: str, project: Path) -> str:
     if path == uri or path.startswith("/") or path == ":memory:":
         return uri
     return SQLITE + str((project / path).resolve())
+
+
+def _folder(uri: str, project: Path) -> Path:
+    """Return the folder of an SQLite store, `project` for other stores."""
+    path = uri.removeprefix(SQLITE)
+    return Path(path).parent if path != uri and path != ":memory:" else project
 
 
 def flatten(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from trajevolve import telemetry
 from trajevolve.config import VersioningConfig
+from trajevolve.locking import alone_in
 
 log = logging.getLogger(__name__)
 
@@ -52,8 +53,9 @@ class Versioner:
         if not self._enabled or not folder.is_dir():
             return None
         try:
-            repo = self._open()
-            (stage,) = repo.add([str(folder.resolve())])
+            # DVC itself waits some seconds for another run's `add`, then gives up.
+            with alone_in(self._project):
+                (stage,) = self._open().add([str(folder.resolve())])
             return str(stage.outs[0].hash_info.value)
         # DVC raises its own hierarchy, dvc-data's and plain OSErrors; none of them concerns the
         # method.
