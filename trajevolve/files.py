@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from trajevolve.errors import UserError
+
 CHUNK = 1 << 20
 
 
@@ -17,8 +19,11 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
 
     The content is on disk before the name appears, so a reader (or a run killed at any moment)
     finds the old file, the new one or none, never a part.
+
+    Raises:
+        UserError: `path` cannot be written; said before `write` has done its work.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    check_writable(path)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         write(partial)
@@ -27,6 +32,31 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     finally:
         partial.unlink(missing_ok=True)
     _flush(path.parent)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it. Raises UserError when that is not possible."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(_unwritable(path, error)) from None
+
+
+def check_writable(path: Path) -> None:
+    """Make sure that a file can be written at `path`, before the work for its content is done.
+
+    Raises:
+        UserError: it is a folder, or nothing can be created beside it.
+    """
+    if path.is_dir():
+        raise UserError(f"{path}: is a folder; give the name of a file")
+    make_folder(path.parent)
+    trial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        trial.touch()
+        trial.unlink()
+    except OSError as error:
+        raise UserError(_unwritable(path.parent, error)) from None
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -66,6 +96,10 @@ def _file_md5(path: Path) -> str:
         while chunk := stream.read(CHUNK):
             digest.update(chunk)
     return digest.hexdigest()
+
+
+def _unwritable(folder: Path, error: OSError) -> str:
+    return f"{folder}: cannot be written ({error.strerror}); choose another place"
 
 
 def _flush(path: Path) -> None:

@@ -78,11 +78,16 @@ def check_env(
     from trajevolve.cli.options import open_environment
     from trajevolve.cli.output import print_json
     from trajevolve.envs.checker import check_environment
+    from trajevolve.errors import UserError
 
     environment = open_environment(name, data, None)
     try:
         default = "generated:eval" if environment.spec.name == "alfworld" else "train"
-        report = check_environment(environment, environment.tasks(split or default, tasks), seed)
+        chosen = split or default
+        listed = environment.tasks(chosen, tasks)
+        if not listed:
+            raise UserError(f"--split {chosen}: holds no task; choose another split or data")
+        report = check_environment(environment, listed, seed)
     finally:
         environment.close()
     if json:

@@ -84,7 +84,7 @@ def evaluate(
     from trajevolve.cli.output import note, print_json
     from trajevolve.errors import UserError
     from trajevolve.evaluation import compare
-    from trajevolve.files import write_json
+    from trajevolve.files import check_writable, write_json
 
     earlier = None if against is None else _read(against)
     chosen = {
@@ -98,6 +98,8 @@ def evaluate(
     settings = _settings(config, overrides or [], chosen)
     if (model is None) == (policy is None) and config is None:
         raise UserError("give one of --model PATH and --policy random|expert")
+    if output is not None:
+        check_writable(output)
     evaluation, facts = run_panel(settings, policy, tasks, seed, verify)
     summary = facts | evaluation.summary()
     comparison = None if earlier is None else compare(earlier, evaluation.episodes, seed=0)
@@ -216,7 +218,9 @@ def _settings(
     model = chosen["model.name"]
     recorded = recorded_agent(model) if model and config is None else {}
     before = [f"agent.{key}={json_module.dumps(value)}" for key, value in recorded.items()]
-    given = [f"{key}={json_module.dumps(value)}" for key, value in chosen.items() if value]
+    given = [
+        f"{key}={json_module.dumps(value)}" for key, value in chosen.items() if value is not None
+    ]
     return load_config(config, [*before, *overrides, *given])
 
 

@@ -62,6 +62,25 @@ def _language_agent(config: RunConfig, temperature: float) -> Agent:
     return LanguageAgent(backend, tokenizer, config.agent, temperature)
 
 
+def check_model(name: str, environment: str) -> None:
+    """Find without loading anything what would stop a run that prompts this model.
+
+    Raises:
+        UserError: it is not there, or its tokenizer has no chat template.
+    """
+    from trajevolve.errors import UserError
+    from trajevolve.models.loading import model_path
+
+    folder = model_path(name, environment)
+    settings = folder / "tokenizer_config.json"
+    inside = settings.is_file() and "chat_template" in _object(settings)
+    if not (inside or (folder / "chat_template.jinja").is_file()):
+        raise UserError(
+            f"model {name!r}: its tokenizer has no chat template; use an instruction-tuned model, "
+            f"or add chat_template.jinja to {folder}"
+        )
+
+
 def recorded_agent(model: str) -> dict[str, Any]:
     """Find how a model was prompted when it was trained; empty when nothing says so.
 

@@ -90,12 +90,13 @@ def export_model(ledger: Ledger, config: RunConfig, out: Path) -> Path:
     """
     from trajevolve.checkpoint import read_checkpoint
     from trajevolve.errors import UserError
-    from trajevolve.files import write_json
+    from trajevolve.files import make_folder, write_json
 
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UserError(f"--out {out}: exists already; give a new or empty folder")
     checkpoint = best_checkpoint(ledger)
     read_checkpoint(checkpoint)
+    make_folder(out)
     ignored = shutil.ignore_patterns(*TRAINING_STATE)
     shutil.copytree(checkpoint, out, ignore=ignored, dirs_exist_ok=True)
     write_json(out / "agent.json", config.agent.model_dump(mode="json"))
@@ -147,11 +148,9 @@ def _read(ledger: Ledger, stage: str) -> Iterator[Trajectory]:
 
 
 def _write_lines(rows: Iterable[dict[str, Any]], out: Path) -> int:
-    from trajevolve.errors import UserError
-    from trajevolve.files import write_atomically
+    from trajevolve.files import check_writable, write_atomically
 
-    if out.is_dir():
-        raise UserError(f"--out {out}: is a folder; give the name of a JSONL file")
+    check_writable(out)
     lines = [json_module.dumps(row, ensure_ascii=False) + "\n" for row in rows]
     write_atomically(out, lambda partial: partial.write_text("".join(lines), encoding="utf-8"))
     return len(lines)

@@ -43,13 +43,20 @@ def train(
     in runs/NAME and ends with runs/NAME/summary.json.
     """
     from trajevolve.cli.output import note, print_json
+    from trajevolve.errors import UserError
+    from trajevolve.manifest import RUN_NAME
 
     settings = read_settings(config, overrides or [])
-    name = run or f"{settings.method}-seed{settings.seed}"
+    name = f"{settings.method}-seed{settings.seed}" if run is None else run
+    if not RUN_NAME.fullmatch(name):
+        raise UserError(
+            f"--run {name!r}: expected a name of letters, digits, '.', '_' and '-', no path"
+        )
     if dry_run:
         plan = plan_of(settings, RUNS / name)
         print_json(plan, indent=2) if json else show_plan(plan)
         return
+    nothing_left = plan_of(settings, RUNS / name)["next"] is None
     check(settings)
     if submit:
         from trajevolve_flows.launch import submit_training
@@ -60,6 +67,8 @@ def train(
     from trajevolve_flows.launch import run_training
 
     note(f"run {RUNS / name}: {settings.method}, {settings.iterations} iterations")
+    if nothing_left:
+        note("all of it is done already; another --run starts a new one")
     summary = run_training(settings, name)
     print_json(summary, indent=2) if json else show_summary(summary, RUNS / name)
 
@@ -100,17 +109,21 @@ def check(settings: RunConfig) -> None:
     """Find what would stop the run later, before anything is started.
 
     Raises:
-        UserError: the method, the model, the environment or its data is not there.
+        UserError: the method, the model, the environment or its data is not there, or there are
+            no tasks.
     """
     from trajevolve.advantages.registry import estimator
-    from trajevolve.cli.policies import make_environment
-    from trajevolve.models.loading import model_path
+    from trajevolve.cli.policies import check_model, make_environment
+    from trajevolve.errors import UserError
 
     estimator(settings.method)
-    model_path(settings.model.name, settings.env.name)
     environment = make_environment(settings.env)
     try:
-        environment.tasks(settings.env.split, 1)
+        check_model(settings.model.name, settings.env.name)
+        panels = settings.evaluation.panel, settings.evaluation.selection
+        for split in dict.fromkeys((settings.env.split, *panels)):
+            if not environment.tasks(split, 1):
+                raise UserError(f"split {split!r}: holds no task; choose another split or data")
     finally:
         environment.close()
 

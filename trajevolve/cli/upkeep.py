@@ -100,9 +100,11 @@ def warmup(
     """
     from trajevolve.cli.output import note
     from trajevolve.errors import UserError
+    from trajevolve.files import make_folder
 
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UserError(f"--out {out}: exists already; give a new or empty folder")
+    make_folder(out)
     if part == "policy":
         _warm_up_policy(out, batches, seed)
     else:
@@ -134,7 +136,6 @@ def _warm_up_policy(out: Path, batches: int | None, seed: int | None) -> None:
     def report(step: int, action_loss: float, observation_loss: float) -> None:
         progress(next(done), total)
 
-    out.mkdir(parents=True, exist_ok=True)
     warm_up_policy(out, recipe, report)
 
 

@@ -75,11 +75,12 @@ def verify(
 
 def _check_paths(input: Path, output: Path | None) -> None:
     from trajevolve.errors import UserError
+    from trajevolve.files import check_writable
 
     if str(input) != "-" and not input.is_file():
         raise UserError(f"--input {input}: no such file; expected JSON lines of task and actions")
-    if output is not None and output.is_dir():
-        raise UserError(f"--output {output}: is a folder; give a file name")
+    if output is not None:
+        check_writable(output)
 
 
 def _lines(path: Path) -> Iterator[bytes]:

@@ -105,5 +105,7 @@ def _task(env: Environment, ref: object, tasks: dict[str, Task]) -> Task:
 
 def _name(value: object) -> str:
     """Name a JSON value's type in JSON's words."""
+    if value == "":
+        return "an empty text"
     names = {"dict": "an object", "list": "a list", "str": "text", "NoneType": "null"}
     return names.get(type(value).__name__, repr(value))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from trajevolve.errors import UserError
+from trajevolve.files import write_atomically
 
 COLUMNS = 3
 
@@ -94,8 +95,7 @@ def draw_curves(
         handles, labels = axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", frameon=False, ncols=4)
     figure.suptitle(title, x=0.01, ha="left")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=110)
+    write_atomically(path, lambda partial: figure.savefig(partial, dpi=110, format="png"))
     return True
 
 

@@ -81,7 +81,8 @@ class Library:
         root = self._place()
         if not root.is_dir():
             named = os.environ.get("ALFWORLD_DATA")
-            source = "--data" if self._given else "$ALFWORLD_DATA" if named else "the default"
+            fallback = "$ALFWORLD_DATA" if named else "the default"
+            source = "--data or env.data" if self._given else fallback
             raise UserError(
                 f"{root}: no such data folder (from {source}); download the games with "
                 "'pip install alfworld && alfworld-download' and name the folder with --data, or "
@@ -165,16 +166,20 @@ class Library:
         return None
 
     def _folder(self, split: str) -> Path | None:
-        """The folder that holds `split` unpacked."""
+        """The folder that holds `split` unpacked; a split is a name, not a path."""
         root = self.root
+        if not _is_name(split):
+            return None
         bases = [root, *sorted((p for p in root.glob("json_*") if p.is_dir()), reverse=True)]
         for base in bases:
-            if split and (base / split).is_dir():
+            if (base / split).is_dir():
                 return base / split
         return None
 
     def _source(self, split: str) -> Path | None:
         """The pack or archive that holds `split`."""
+        if not _is_name(split):
+            return None
         for suffix in (".parquet", ".tar", ".tar.zst"):
             path = self.root / f"{split}{suffix}"
             if path.is_file():
@@ -214,6 +219,11 @@ class Library:
 
     def _task_in(self, file: Path) -> Task | None:
         return _usable(_bytes(file), str(file), "/".join(file.parts[-4:-1]), self._known)
+
+
+def _is_name(split: str) -> bool:
+    """Say whether `split` can be the name of a folder, and is no path."""
+    return split not in ("", "..") and Path(split).name == split
 
 
 def _game_file(path: Path) -> Path | None:
