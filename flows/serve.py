@@ -74,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         _say("stopped")
         return 0
-    except RuntimeError as error:
+    except (RuntimeError, OSError, subprocess.CalledProcessError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
 
@@ -148,7 +148,10 @@ def _create_deployments(project: Path) -> None:
     """Create the deployments of prefect.yaml, where there is one."""
     if not (project / "prefect.yaml").is_file():
         return
-    if subprocess.run(_prefect("--no-prompt", "deploy", "--all"), cwd=project).returncode:
+    deploy = _prefect("--no-prompt", "deploy", "--all")
+    # prefect.yaml has runs work in $PWD, which a shell sets and a working directory does not.
+    environment = {**os.environ, "PWD": str(project.resolve())}
+    if subprocess.run(deploy, cwd=project, env=environment).returncode:
         raise RuntimeError(f"the deployments of {project / 'prefect.yaml'} could not be created")
 
 
