@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -266,7 +267,9 @@ def _with_adapter(
         target_modules="all-linear",
         trainable_token_indices=list(markers) or None,
     )
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+        # PEFT still reads an attribute that transformers has renamed.
+        warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing")
         torch.manual_seed(derive_seed(seed, "adapter"))
         try:
             return get_peft_model(model, lora)
