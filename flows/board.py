@@ -49,7 +49,11 @@ class Board:
             "steps": sampled["steps"],
             "invalid": sampled["invalid_share"],
             "redundancy": verified["redundancy"],
-            **{name: updated[name] for name in ("kl", "clip_fraction") if name in updated},
+            **{
+                name: updated[name]
+                for name in ("kl", "approx_kl", "clip_fraction")
+                if name in updated
+            },
         }
         self._rows.append({name: round(value, 4) for name, value in row.items()})
         update_progress_artifact(self._progress, 100.0 * (iteration + 1) / self._iterations)
