@@ -101,8 +101,11 @@ class DiscriminatorConfig(Section):
         0.5, description="share of training successes shown with their last steps hidden"
     )
     class_weights: Literal["balanced", "none"] = "balanced"
-    scored_failures: int = Field(
-        16, ge=0, description="failures scored against the plan-distance oracle, every F iterations"
+    scored: int = Field(
+        16,
+        ge=0,
+        description="trajectories its predictions are scored on: successes every iteration, "
+        "failures every F iterations where plan distances can be computed",
     )
 
 

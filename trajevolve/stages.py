@@ -68,17 +68,24 @@ def verification(experiment: Experiment, iteration: int) -> Commit:
 
 
 def labelling(experiment: Experiment, iteration: int) -> Commit:
-    """Let the discriminator judge every step; failures have no other label (paper §3.2)."""
+    """Let the discriminator judge failures, which have no other label (paper §3.2).
+
+    Some successes are judged too, to score its answers against the labels of verification.
+    """
 
     def body(folder: Path) -> Produced:
         from trajevolve.credit.scoring import fit_baselines, score_trajectories
 
         verified = experiment.read(iteration, "verification")
-        judged = experiment.discriminator(iteration).predict(verified)
+        successes = [t for t in verified if t.success][: experiment.config.discriminator.scored]
+        failures = [t for t in verified if not t.success]
+        answers = experiment.discriminator(iteration).predict([*successes, *failures])
+        by_id = {trajectory.id: trajectory for trajectory in answers}
+        judged = [by_id.get(trajectory.id, trajectory) for trajectory in verified]
         baselines = fit_baselines(verified)
         metrics = score_trajectories(judged, baselines, "success")
-        failures = _oracle_labels(experiment, iteration, judged)
-        metrics |= score_trajectories(judged, baselines, "failure", failures)
+        oracle = _oracle_labels(experiment, iteration, failures)
+        metrics |= score_trajectories(judged, baselines, "failure", oracle)
         return _produced(experiment, iteration, "labelling", judged, metrics)
 
     extra = {"discriminator": experiment.discriminator_md5(iteration)}
@@ -104,6 +111,8 @@ def discriminator(experiment: Experiment, iteration: int) -> Commit:
 
 def evolution(experiment: Experiment, iteration: int) -> Commit:
     """Evolve trajectories, re-execute and verify them, decide which are used (paper §3.4)."""
+    # Only failed children need the discriminator's labels, and only if they are kept.
+    judges = experiment.config.discriminator.enabled and experiment.config.evolution.keep_failed
 
     def body(folder: Path) -> Produced:
         from trajevolve.credit.labelling import verify_trajectories
@@ -115,7 +124,7 @@ def evolution(experiment: Experiment, iteration: int) -> Commit:
         episodes = _plan(experiment, iteration, groups, agent.answer)
         played = play(episodes, agent, experiment.make_environment, config.env)
         children, _ = verify_trajectories(experiment.environment, tasks, played, config.credit)
-        if config.discriminator.enabled:
+        if judges:
             children = experiment.discriminator(iteration + 1).predict(children)
         accepted = _accept(experiment, groups, children)
         write_json(folder / "records.json", [asdict(record) for record in accepted.records])
@@ -123,7 +132,7 @@ def evolution(experiment: Experiment, iteration: int) -> Commit:
         return Produced({**made.outputs, "records": (folder / "records.json", 0)}, made.metrics)
 
     extra = {"policy": experiment.policy_md5(iteration)}
-    if experiment.config.discriminator.enabled:
+    if judges:
         extra["discriminator"] = experiment.discriminator_md5(iteration + 1)
     return _stage(experiment, iteration, "evolution", [_labelled_by(experiment)], body, extra)
 
@@ -341,7 +350,7 @@ def _plan(
 
 
 def _oracle_labels(
-    experiment: Experiment, iteration: int, judged: Sequence[Trajectory]
+    experiment: Experiment, iteration: int, failures: Sequence[Trajectory]
 ) -> dict[str, tuple[int, ...]]:
     """Label some failures by plan distances, in iterations that evolve.
 
@@ -353,10 +362,9 @@ def _oracle_labels(
     if measure is None or not evolves(experiment.config, iteration):
         return {}
     tasks = _tasks_by_id(experiment, iteration)
-    failures = [t for t in judged if not t.success and t.steps]
     return {
         t.id: oracle_labels(experiment.environment, tasks[t.task_id], t, measure)
-        for t in failures[: experiment.config.discriminator.scored_failures]
+        for t in failures[: experiment.config.discriminator.scored]
     }
 
 

@@ -48,6 +48,12 @@ def summarise(experiment: Experiment) -> dict[str, Any]:
         "panel": config.evaluation.panel,
         "before": _measures(before),
         "after": _measures(after),
+        "gain": comparison.success_difference,
+        "interval": list(comparison.success_interval),
+        "steps_per_success": {
+            "before": before["overall"]["steps_successful"],
+            "after": after["overall"]["steps_successful"],
+        },
         "difference": asdict(comparison),
         "updates_of_result": best_updates(experiment),
         "evolution": evolution_totals(ledger.commits("evolution")),
