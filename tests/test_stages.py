@@ -15,7 +15,7 @@ from trajevolve.errors import UserError
 from trajevolve.experiment import Experiment, close_experiment, open_experiment
 from trajevolve.ledger import Point
 from trajevolve.record import record_iteration
-from trajevolve.schedule import all_stages
+from trajevolve.schedule import all_stages, stages
 from trajevolve.stages import STAGES, best_updates, to_groups
 from trajevolve.summary import write_summary
 
@@ -126,6 +126,27 @@ def test_the_summary_compares_both_ends(finished: Experiment) -> None:
     assert summary["evolution"]["elimination"]["attempted"] > 0
     assert set(summary["seconds"]) == {stage for _, stage in all_stages(finished.config)}
     assert (finished.run_dir / summary["paths"]["model"] / "model.safetensors").is_file()
+
+
+def test_a_finished_run_that_gets_longer_equals_one_that_was(
+    finished: Experiment, config: RunConfig, tmp_path: Path
+) -> None:
+    run_dir = tmp_path / "runs" / "extended"
+    for iterations in (2, config.iterations):
+        longer = config.model_copy(update={"iterations": iterations})
+        experiment = Experiment(run_dir, longer, tmp_path)
+        for iteration, stage in all_stages(longer):
+            STAGES[stage](experiment, iteration)
+            if stage == stages(longer, iteration)[-1]:
+                record_iteration(experiment, iteration)
+        summary = json.loads(write_summary(experiment).read_text())
+        experiment.close()
+        assert summary["iterations"] == iterations
+    marker = json.loads((run_dir / "iter_0002" / "recorded.json").read_text())
+    assert marker["stages"] == stages(config, 2)
+    extended = contents(experiment)
+    assert extended.pop((2, "evaluation_after"))
+    assert extended == contents(finished)
 
 
 def test_groups_keep_the_order_and_tell_evolved_members_apart(finished: Experiment) -> None:

@@ -34,16 +34,18 @@ def record_iteration(experiment: Experiment, iteration: int) -> None:
             experiment.note_version(version)
         run = experiment.tracker.run_id
         write_json(marker, {"mlflow_run": run, "dvc": version, "stages": done})
-    prune_checkpoints(experiment, iteration)
+    prune_checkpoints(experiment)
 
 
-def prune_checkpoints(experiment: Experiment, iteration: int) -> None:
+def prune_checkpoints(experiment: Experiment) -> None:
     """Keep the last checkpoints and the best of the policy; the newest is always among them."""
     keep = experiment.config.checkpoints
     best = {c.iteration for c in _by_success(experiment)[: keep.keep_best]}
     for stage in CHECKPOINTED:
-        for commit in experiment.ledger.commits(stage):
-            recent = commit.iteration > iteration - keep.keep_last
+        commits = list(experiment.ledger.commits(stage))
+        newest = {commit.iteration for commit in commits[-keep.keep_last :]}
+        for commit in commits:
+            recent = commit.iteration in newest
             chosen = stage == "update" and commit.iteration in best
             if not (recent or chosen or commit.outputs["checkpoint"].pruned):
                 experiment.ledger.prune(commit, "checkpoint")
