@@ -1,8 +1,8 @@
 """Cost of a TrajEvolve iteration over a GRPO iteration, at equal policy-generated steps.
 
-Both methods start from the same policy and play the same tasks, in turn, for one period of F
-iterations (so that evolution is counted once). Prefect, MLflow and DVC are left out; their share
-is measured by overhead.py.
+Both methods start from the same policy and play the same tasks, taking turns iteration by
+iteration over whole periods of F, so that evolution counts as often as it happens. Prefect, MLflow
+and DVC are left out; their share is measured by overhead.py.
 
     python benchmarks/iteration_cost.py [--periods 2] [--config params.yaml]
 """
@@ -20,17 +20,16 @@ from trajevolve.experiment import Experiment
 from trajevolve.schedule import stages as stages_of
 
 
-def run_iterations(experiment: Experiment, first: int, count: int) -> Counter[str]:
-    """Run all stages of some iterations; return seconds by stage and the steps generated."""
+def run_iteration(experiment: Experiment, iteration: int) -> Counter[str]:
+    """Run all stages of an iteration; return seconds by stage and the steps generated."""
     spent: Counter[str] = Counter()
-    for iteration in range(first, first + count):
-        for stage in stages_of(experiment.config, iteration):
-            if stage.startswith("evaluation"):
-                continue
-            commit = stages.STAGES[stage](experiment, iteration)
-            spent[stage] += commit.seconds
-            if stage == "rollout":
-                spent["steps"] += sum(map(len, experiment.read(iteration, "rollout")))
+    for stage in stages_of(experiment.config, iteration):
+        if stage.startswith("evaluation"):
+            continue
+        commit = stages.STAGES[stage](experiment, iteration)
+        spent[stage] += commit.seconds
+        if stage == "rollout":
+            spent["steps"] += sum(map(len, experiment.read(iteration, "rollout")))
     return spent
 
 
@@ -61,9 +60,9 @@ def main() -> None:
             config = configuration(arguments.config, method, 100)
             runs[method] = Experiment(Path(folder) / method, config)
         every = runs["trajevolve"].config.evolution.every
-        for period in range(arguments.periods):
+        for iteration in range(arguments.periods * every):
             for method, experiment in runs.items():
-                spent[method] += run_iterations(experiment, period * every, every)
+                spent[method] += run_iteration(experiment, iteration)
         for experiment in runs.values():
             experiment.close()
     per_step = {}
