@@ -119,13 +119,13 @@ def check(settings: RunConfig) -> None:
     estimator(settings.method)
     environment = make_environment(settings.env)
     try:
-        check_model(settings.model.name, settings.env.name)
         panels = settings.evaluation.panel, settings.evaluation.selection
         for split in dict.fromkeys((settings.env.split, *panels)):
             if not environment.tasks(split, 1):
                 raise UserError(f"split {split!r}: holds no task; choose another split or data")
     finally:
         environment.close()
+    check_model(settings.model.name, settings.env.name)
 
 
 def plan_of(settings: RunConfig, run_dir: Path) -> dict[str, Any]:
