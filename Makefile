@@ -36,7 +36,7 @@ $(VENV)/.torch: constraints.txt
 
 $(STAMP): $(VENV)/.torch pyproject.toml setup.py constraints.txt
 	@echo "==> installing TrajEvolve and the pinned packages with uv$(if $(EXTRAS), (extras: $(EXTRAS)))"
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt \
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt --compile-bytecode \
 	  -e ".[dev$(if $(EXTRAS),$(comma)$(EXTRAS))]"
 	@touch $@
 
@@ -48,7 +48,7 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	@echo "==> all tests, the slow ones too (quick ones alone: $(BIN)/pytest)"
-	$(BIN)/pytest -m 'slow or not slow'
+	$(BIN)/pytest -m 'not deployment'
 
 lint: $(STAMP)
 	@echo "==> style, format and types"

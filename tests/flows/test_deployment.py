@@ -102,7 +102,7 @@ def belonging_to(project: Path) -> list[int]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.deployment
 @pytest.mark.timeout(3600)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_two_runs_at_once_through_the_worker(
