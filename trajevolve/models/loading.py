@@ -30,6 +30,7 @@ def load_policy(config: ModelConfig, environment: str = "alfworld") -> tuple[Any
         UserError: the folder is missing or cannot be read as a model.
     """
     import torch
+    from safetensors import SafetensorError
     from transformers import AutoModelForCausalLM
 
     path = model_path(config.name, environment)
@@ -42,7 +43,7 @@ def load_policy(config: ModelConfig, environment: str = "alfworld") -> tuple[Any
             attn_implementation="sdpa",
             use_safetensors=True,
         )
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, SafetensorError) as error:
         reason = " ".join(str(error).split())
         raise UserError(f"model {config.name!r}: {path} cannot be loaded: {reason}") from None
     return model.to(resolve_device(config.device)).eval(), tokenizer
