@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from trajevolve.checkpoint import read_checkpoint, write_checkpoint
 from trajevolve.errors import UserError
+from trajevolve.optimiser_state import load_optimiser, optimiser_tensors
 
 if TYPE_CHECKING:
     from trajevolve.credit.discriminator import Discriminator
@@ -27,7 +27,9 @@ def save_discriminator(discriminator: Discriminator, directory: Path) -> None:
         discriminator.model.save_pretrained(folder, save_embedding_layers=False)
         (folder / "README.md").unlink(missing_ok=True)  # PEFT's empty model card
         _settle(folder / "adapter_config.json")
-        save_file(_optimiser_tensors(discriminator), folder / OPTIMISER)
+        save_file(
+            optimiser_tensors(discriminator.model, discriminator.optimiser), folder / OPTIMISER
+        )
 
     facts = {"trained": discriminator.trained, "updates": discriminator.updates}
     write_checkpoint(directory, fill, facts)
@@ -47,7 +49,9 @@ def load_discriminator(discriminator: Discriminator, directory: Path) -> None:
         result = set_peft_model_state_dict(discriminator.model, weights)
         if result.unexpected_keys:
             raise KeyError(result.unexpected_keys[0])
-        _load_optimiser(discriminator, load_file(directory / OPTIMISER))
+        load_optimiser(
+            discriminator.model, discriminator.optimiser, load_file(directory / OPTIMISER)
+        )
     except (RuntimeError, KeyError, OSError, SafetensorError) as error:
         reason = str(error).splitlines()[-1].strip()
         raise UserError(
@@ -63,22 +67,3 @@ def _settle(path: Path) -> None:
     record = {k: sorted(v) if isinstance(v, list) else v for k, v in record.items()}
     record["base_model_name_or_path"] = None
     path.write_text(json.dumps(record, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-
-
-def _optimiser_tensors(discriminator: Discriminator) -> dict[str, torch.Tensor]:
-    """AdamW's state as ``<parameter>/<quantity>``; parameters without a state are left out."""
-    return {
-        f"{name}/{quantity}": value.contiguous()
-        for name, parameter in discriminator.model.named_parameters()
-        for quantity, value in discriminator.optimiser.state.get(parameter, {}).items()
-    }
-
-
-def _load_optimiser(discriminator: Discriminator, tensors: dict[str, torch.Tensor]) -> None:
-    parameters = dict(discriminator.model.named_parameters())
-    discriminator.optimiser.state.clear()
-    for key, value in tensors.items():
-        name, quantity = key.rsplit("/", 1)
-        parameter = parameters[name]
-        device = parameter.device if quantity != "step" else value.device
-        discriminator.optimiser.state[parameter][quantity] = value.to(device)

@@ -11,6 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from trajevolve.checkpoint import read_checkpoint, write_checkpoint
 from trajevolve.errors import UserError
+from trajevolve.optimiser_state import load_optimiser, optimiser_tensors
 
 if TYPE_CHECKING:
     from trajevolve.learning.learner import Learner
@@ -33,7 +34,7 @@ def save_learner(
         learner.model.save_pretrained(folder)
         if tokenizer is not None:
             tokenizer.save_pretrained(folder)
-        save_file(_optimiser_tensors(learner), folder / OPTIMISER)
+        save_file(optimiser_tensors(learner.model, learner.optimiser), folder / OPTIMISER)
         save_file(_random_state(), folder / RANDOM)
 
     facts = {"iteration": iteration, "score": score, "bad_updates": learner.bad_updates}
@@ -46,32 +47,13 @@ def load_learner(learner: Learner, directory: Path) -> int:
     weights = type(learner.model).from_pretrained(directory, dtype=torch.float32).state_dict()
     try:
         learner.model.load_state_dict(weights)
-        _load_optimiser(learner, load_file(directory / OPTIMISER))
+        load_optimiser(learner.model, learner.optimiser, load_file(directory / OPTIMISER))
     except (RuntimeError, KeyError, SafetensorError) as error:
         reason = str(error).splitlines()[0]
         raise UserError(f"{directory}: a checkpoint of another model: {reason}") from None
     _restore_random_state(load_file(directory / RANDOM))
     learner.bad_updates = int(record["bad_updates"])
     return int(record["iteration"])
-
-
-def _optimiser_tensors(learner: Learner) -> dict[str, torch.Tensor]:
-    """AdamW's state as ``<parameter>/<quantity>``; parameters without a state yet are left out."""
-    return {
-        f"{name}/{quantity}": value.contiguous()
-        for name, parameter in learner.model.named_parameters()
-        for quantity, value in learner.optimiser.state.get(parameter, {}).items()
-    }
-
-
-def _load_optimiser(learner: Learner, tensors: dict[str, torch.Tensor]) -> None:
-    parameters = dict(learner.model.named_parameters())
-    learner.optimiser.state.clear()
-    for key, value in tensors.items():
-        name, quantity = key.rsplit("/", 1)
-        parameter = parameters[name]
-        device = parameter.device if quantity != "step" else value.device
-        learner.optimiser.state[parameter][quantity] = value.to(device)
 
 
 def _random_state() -> dict[str, torch.Tensor]:
