@@ -1,8 +1,9 @@
 """Cost of a TrajEvolve iteration over a GRPO iteration, at equal policy-generated steps.
 
 Both methods start from the same policy and play the same tasks, taking turns iteration by
-iteration over whole periods of F, so that evolution counts as often as it happens. Prefect, MLflow
-and DVC are left out; their share is measured by overhead.py.
+iteration over whole periods of F, so that evolution counts as often as it happens. The first
+iteration, in which models are loaded and imports happen, does not count. Prefect, MLflow and DVC
+are left out; their share is measured by overhead.py.
 
     python benchmarks/iteration_cost.py [--periods 2] [--config params.yaml]
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -23,6 +25,7 @@ from trajevolve.schedule import stages as stages_of
 def run_iteration(experiment: Experiment, iteration: int) -> Counter[str]:
     """Run all stages of an iteration; return seconds by stage and the steps generated."""
     spent: Counter[str] = Counter()
+    cpu = time.process_time()
     for stage in stages_of(experiment.config, iteration):
         if stage.startswith("evaluation"):
             continue
@@ -30,6 +33,7 @@ def run_iteration(experiment: Experiment, iteration: int) -> Counter[str]:
         spent[stage] += commit.seconds
         if stage == "rollout":
             spent["steps"] += sum(map(len, experiment.read(iteration, "rollout")))
+    spent["cpu"] = time.process_time() - cpu
     return spent
 
 
@@ -60,19 +64,23 @@ def main() -> None:
             config = configuration(arguments.config, method, 100)
             runs[method] = Experiment(Path(folder) / method, config)
         every = runs["trajevolve"].config.evolution.every
-        for iteration in range(arguments.periods * every):
+        for iteration in range(arguments.periods * every + 1):
             for method, experiment in runs.items():
-                spent[method] += run_iteration(experiment, iteration)
+                cost = run_iteration(experiment, iteration)
+                if iteration > 0:
+                    spent[method] += cost
         for experiment in runs.values():
             experiment.close()
-    per_step = {}
     for method, seconds in spent.items():
-        steps = seconds.pop("steps")
-        per_step[method] = seconds.total() / steps
-        shown = ", ".join(f"{stage} {value:.1f}" for stage, value in seconds.items())
-        print(f"{method}: {seconds.total():.1f} s for {steps} generated steps: {shown}")
-    ratio = per_step["trajevolve"] / per_step["grpo"]
-    print(f"TrajEvolve / GRPO at equal generated steps, over a period F = {every}: {ratio:.2f}")
+        stages_only = {n: v for n, v in seconds.items() if n not in ("steps", "cpu")}
+        shown = ", ".join(f"{stage} {value:.1f}" for stage, value in stages_only.items())
+        print(f"{method}: {sum(stages_only.values()):.1f} s, {seconds['cpu']:.1f} CPU s,")
+        print(f"  {seconds['steps']} generated steps: {shown}")
+        seconds["wall"] = sum(stages_only.values())
+    print(f"TrajEvolve / GRPO at equal generated steps, over {arguments.periods} x F = {every}:")
+    for clock in ("wall", "cpu"):
+        per_step = {method: seconds[clock] / seconds["steps"] for method, seconds in spent.items()}
+        print(f"  {clock}: {per_step['trajevolve'] / per_step['grpo']:.2f}")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from trajevolve.record import record_iteration
 from trajevolve.schedule import evaluates, evolves
 from trajevolve.summary import write_summary
 from trajevolve_flows.board import Board
+from trajevolve_flows.logs import shorten_user_errors
 from trajevolve_tasks.stages import (
     advantages,
     evaluation,
@@ -49,6 +50,7 @@ def train(run: str, config: str | None = None, overrides: dict[str, Any] | None 
         config: path of a params.yaml; without it the defaults.
         overrides: dotted key -> value, laid over the file (``{"rollout.groups": 4}``).
     """
+    shorten_user_errors()
     settings = load_config(
         Path(config) if config else None,
         [f"{key}={json.dumps(value)}" for key, value in (overrides or {}).items()],

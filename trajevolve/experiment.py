@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from trajevolve.config import RunConfig, parse_config
 from trajevolve.envs.contract import Environment, Task
-from trajevolve.envs.registry import make_env
+from trajevolve.envs.registry import configured_env
 from trajevolve.errors import UserError
 from trajevolve.files import content_md5, json_md5
 from trajevolve.ledger import Commit, Ledger, Output, Point
@@ -102,11 +102,7 @@ class Experiment:
 
     def make_environment(self) -> Environment:
         """Make an environment for one more episode."""
-        env = self.config.env
-        chosen = {"data": env.data, "backend": env.backend, "difficulty": env.difficulty}
-        defaults = {"data": None, "backend": "simulator", "difficulty": "default"}
-        options = {name: value for name, value in chosen.items() if value != defaults[name]}
-        return make_env(env.name, **options)
+        return configured_env(self.config.env)
 
     @property
     def environment(self) -> Environment:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from transformers import Qwen2Config, Qwen2ForCausalLM
+from toys.qwen import tiny_qwen
 
 from trajevolve.agent.contract import Request
 from trajevolve.agent.transformers_backend import TransformersBackend, sample
@@ -14,18 +14,7 @@ STOP = 3
 
 @pytest.fixture(scope="module")
 def model():
-    torch.manual_seed(0)
-    config = Qwen2Config(
-        vocab_size=VOCABULARY,
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        tie_word_embeddings=True,
-        initializer_range=0.3,
-    )
-    return Qwen2ForCausalLM(config).eval()
+    return tiny_qwen(VOCABULARY)
 
 
 def naive(model, context, seed, temperature, limit):

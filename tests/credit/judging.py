@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
-from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+from toys.qwen import tiny_qwen
+from transformers import PreTrainedTokenizerFast, Qwen2ForCausalLM
 
 from trajevolve.config import DiscriminatorConfig
 from trajevolve.credit.discriminator import Discriminator
@@ -36,19 +37,14 @@ def tiny_tokenizer(markers: Sequence[str] = MARKERS, words: Sequence[str] = WORD
 
 
 def tiny_model(vocabulary: int, tied: bool = True, positions: int = 512) -> Qwen2ForCausalLM:
-    torch.manual_seed(3)
-    config = Qwen2Config(
-        vocab_size=vocabulary,
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
+    return tiny_qwen(
+        vocabulary,
+        seed=3,
         max_position_embeddings=positions,
         tie_word_embeddings=tied,
+        initializer_range=0.02,
         attn_implementation="sdpa",
     )
-    return Qwen2ForCausalLM(config)
 
 
 def tiny_discriminator(**options: Any) -> Discriminator:

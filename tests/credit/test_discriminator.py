@@ -188,9 +188,10 @@ def test_a_saved_discriminator_is_the_same_in_every_process(tmp_path):
         "import sys; from pathlib import Path; from judging import tiny_discriminator\n"
         "tiny_discriminator().save(Path(sys.argv[1]))"
     )
-    tests = str(Path(__file__).parent)
+    here = Path(__file__).parent
+    path = os.pathsep.join((str(here), str(here.parent)))
     for number in ("1", "2"):
-        environment = {**os.environ, "PYTHONPATH": tests, "PYTHONHASHSEED": number}
+        environment = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": number}
         command = [sys.executable, "-c", code, str(tmp_path / number)]
         subprocess.run(command, env=environment, check=True)
     assert content_md5(tmp_path / "1") == content_md5(tmp_path / "2")

@@ -102,7 +102,7 @@ def belonging_to(project: Path) -> list[int]:
     return found
 
 
-@pytest.mark.deployment
+@pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_two_runs_at_once_through_the_worker(
@@ -115,12 +115,13 @@ def test_two_runs_at_once_through_the_worker(
     parameters = json.dumps({"run": "method", "overrides": TINY})
     run = ("deployment", "run", "trajevolve/alfworld", "--watch", "--params", parameters)
     watched = ask(project, environment, *PREFECT, *run)
-    assert watched.returncode == 0, watched.stdout + watched.stderr
+    served = project / "serve.log"
+    assert watched.returncode == 0, watched.stdout + watched.stderr + served.read_text()
 
     runs = project / "runs"
     deadline = time.monotonic() + PATIENCE_S
     while not (runs / "baseline" / "summary.json").is_file():
-        assert time.monotonic() < deadline, (project / "serve.log").read_text()
+        assert time.monotonic() < deadline, served.read_text()
         time.sleep(0.5)
     assert load_manifest(runs / "baseline").flow_runs == (json.loads(submitted.stdout)["flow_run"],)
     assert (runs / "method" / "params.yaml").is_file()

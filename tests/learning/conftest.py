@@ -3,7 +3,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
-from transformers import Qwen2Config, Qwen2ForCausalLM
+from toys.qwen import tiny_qwen
+from transformers import Qwen2ForCausalLM
 
 from trajevolve.config import LearnerConfig
 from trajevolve.learning.learner import Learner
@@ -18,19 +19,8 @@ def one_thread() -> None:
 
 
 def tiny_model(seed: int = 0) -> Qwen2ForCausalLM:
-    torch.manual_seed(seed)
-    config = Qwen2Config(
-        vocab_size=VOCABULARY,
-        hidden_size=16,
-        intermediate_size=24,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-        max_position_embeddings=96,
-        tie_word_embeddings=True,
-        initializer_range=0.3,
-    )
-    return Qwen2ForCausalLM(config).eval()
+    shape = {"hidden_size": 16, "intermediate_size": 24, "num_attention_heads": 2}
+    return tiny_qwen(VOCABULARY, seed, **shape, num_key_value_heads=1, max_position_embeddings=96)
 
 
 @pytest.fixture

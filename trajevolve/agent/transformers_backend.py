@@ -11,6 +11,9 @@ import torch
 from trajevolve.agent.cache import RaggedCache
 from trajevolve.agent.contract import Completion, Request
 
+# Padding costs less than one more pass up to about this ratio of lengths.
+MIXED = 3
+
 
 class TransformersBackend:
     """Completes token ids with a causal language model on one device.
@@ -95,16 +98,21 @@ class TransformersBackend:
     def _batches(
         self, work: list[tuple[int, tuple[int, ...], int]]
     ) -> Iterable[list[tuple[int, tuple[int, ...], int]]]:
-        """Cut `work` so that a padded batch stays within the prefill budget."""
+        """Cut `work` so that a padded batch stays within the prefill budget.
+
+        A new episode needs its whole prompt where the others need a few tokens, so those of like
+        need go together: within a batch, at most one token more than MIXED times as many.
+        """
         batch: list[tuple[int, tuple[int, ...], int]] = []
-        widest = 0
-        for item in work:
-            width = max(widest, len(item[1]) - item[2])
-            if batch and width * (len(batch) + 1) > self.prefill_tokens:
+        narrowest = 0
+        for item in sorted(work, key=lambda item: len(item[1]) - item[2]):
+            width = len(item[1]) - item[2]
+            full = width * (len(batch) + 1) > self.prefill_tokens
+            if batch and (full or width > MIXED * narrowest + 1):
                 yield batch
-                batch, width = [], len(item[1]) - item[2]
+                batch = []
+            narrowest = narrowest if batch else width
             batch.append(item)
-            widest = width
         if batch:
             yield batch
 

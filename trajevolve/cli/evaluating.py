@@ -123,19 +123,20 @@ def run_panel(
 ) -> tuple[Evaluation, dict[str, Any]]:
     """Play the panel that `settings` names and count it; return it with the facts around it."""
     from trajevolve.cli.output import Progress
-    from trajevolve.cli.policies import make_agent, make_environment
+    from trajevolve.cli.policies import make_agent
+    from trajevolve.envs.registry import configured_env
     from trajevolve.evaluation import measure, play_panel
 
     split = settings.evaluation.panel
     if count is None and split.startswith("generated:"):
         count = settings.evaluation.panel_size
-    with closing(make_environment(settings.env)) as environment:
+    with closing(configured_env(settings.env)) as environment:
         agent = make_agent(settings, policy, settings.evaluation.temperature)
         panel = environment.tasks(split, count)
         played = play_panel(
             panel,
             agent,
-            lambda: make_environment(settings.env),
+            lambda: configured_env(settings.env),
             settings.env,
             seed,
             Progress(f"evaluating on {split}"),

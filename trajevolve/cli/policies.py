@@ -1,4 +1,4 @@
-"""The policy and the environment that a configuration names."""
+"""The policy that a configuration or an option names."""
 
 from __future__ import annotations
 
@@ -8,17 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from trajevolve.agent.contract import Agent
-    from trajevolve.config import EnvConfig, RunConfig
-    from trajevolve.envs.contract import Environment
-
-
-def make_environment(config: EnvConfig) -> Environment:
-    """Make the configured environment; options left at their default are not passed."""
-    from trajevolve.envs.registry import make_env
-
-    chosen = {"data": config.data, "backend": config.backend, "difficulty": config.difficulty}
-    defaults = {"data": None, "backend": "simulator", "difficulty": "default"}
-    return make_env(config.name, **{k: v for k, v in chosen.items() if v != defaults[k]})
+    from trajevolve.config import RunConfig
 
 
 def make_agent(config: RunConfig, policy: str | None, temperature: float) -> Agent:

@@ -120,12 +120,12 @@ def best_checkpoint(ledger: Ledger) -> Path:
 
 
 def _sft(ledger: Ledger, config: RunConfig, whole: bool) -> Iterator[dict[str, Any]]:
-    from trajevolve.cli.policies import make_environment
+    from trajevolve.envs.registry import configured_env
     from trajevolve.exporting import sft_rows, shorten
 
     successes: Iterator[Trajectory] = (each for each in _read(ledger, "advantages") if each.success)
     if not whole:
-        successes = shorten(successes, lambda: make_environment(config.env), config.env)
+        successes = shorten(successes, lambda: configured_env(config.env), config.env)
     return sft_rows(successes)
 
 

@@ -113,11 +113,12 @@ def check(settings: RunConfig) -> None:
             no tasks.
     """
     from trajevolve.advantages.registry import estimator
-    from trajevolve.cli.policies import check_model, make_environment
+    from trajevolve.cli.policies import check_model
+    from trajevolve.envs.registry import configured_env
     from trajevolve.errors import UserError
 
     estimator(settings.method)
-    environment = make_environment(settings.env)
+    environment = configured_env(settings.env)
     try:
         panels = settings.evaluation.panel, settings.evaluation.selection
         for split in dict.fromkeys((settings.env.split, *panels)):

@@ -6,10 +6,13 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trajevolve.envs.contract import Environment
 from trajevolve.errors import UserError
+
+if TYPE_CHECKING:
+    from trajevolve.config import EnvConfig
 
 #: name -> (where its class is, the extra that installs what it needs, "" when nothing is).
 BUILT_IN: dict[str, tuple[str, str]] = {
@@ -44,6 +47,16 @@ def make_env(name: str, **options: Any) -> Environment:
             "derive the class from trajevolve.Environment"
         )
     return env
+
+
+def configured_env(config: EnvConfig) -> Environment:
+    """Make the environment a configuration names; options at their default are not passed.
+
+    An environment need not know options that nobody has set. Raises like :func:`make_env`.
+    """
+    options = config.model_dump(include={"data", "backend", "difficulty"})
+    usual = {name: type(config).model_fields[name].default for name in options}
+    return make_env(config.name, **{n: v for n, v in options.items() if v != usual[n]})
 
 
 def _load(path: str, name: str, extra: str) -> Callable[..., Any]:
