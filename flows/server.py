@@ -23,20 +23,17 @@ START_TIMEOUT_S = 600.0
 PR_SET_PDEATHSIG = 1
 # A flow run says that often that it lives; `make serve` calls one crashed that stays silent.
 HEARTBEAT_S = 30
-# What a server of one run has no use for: a pages server, and loops that look after deployments.
+# What the server of one run has no use for: the loops that look after deployments.
 UNUSED = {
-    "PREFECT_UI_ENABLED": "false",
-    **{
-        f"PREFECT_SERVER_SERVICES_{name}_ENABLED": "false"
-        for name in (
-            "CANCELLATION_CLEANUP",
-            "FOREMAN",
-            "LATE_RUNS",
-            "PAUSE_EXPIRATIONS",
-            "SCHEDULER",
-            "TRIGGERS",
-        )
-    },
+    f"PREFECT_SERVER_SERVICES_{name}_ENABLED": "false"
+    for name in (
+        "CANCELLATION_CLEANUP",
+        "FOREMAN",
+        "LATE_RUNS",
+        "PAUSE_EXPIRATIONS",
+        "SCHEDULER",
+        "TRIGGERS",
+    )
 }
 
 

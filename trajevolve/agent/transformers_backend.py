@@ -47,7 +47,14 @@ class TransformersBackend:
         if not requests:
             return []
         logits = self._prefill(requests)
-        return self._decode(requests, logits, temperature, max_new_tokens)
+        # In the order of the cache's rows, a pass over all of them has nothing to gather.
+        rows = {slot: row for row, slot in enumerate(self.cache.slots)}
+        order = sorted(range(len(requests)), key=lambda number: rows[requests[number].slot])
+        decoded = self._decode(
+            [requests[number] for number in order], logits[order], temperature, max_new_tokens
+        )
+        found = dict(zip(order, decoded, strict=True))
+        return [found[number] for number in range(len(requests))]
 
     def release(self, slots: Iterable[int]) -> None:
         """Drop the caches of finished episodes."""
