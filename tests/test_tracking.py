@@ -28,13 +28,13 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("project")
 
 
-def start(project: Path, run_id: str = "") -> Tracker:
+def start(project: Path, run_id: str = "", **tags: str) -> Tracker:
     config = parse_config({"seed": 3})
     return open_tracker(
         config.tracking,
         "name",
         config.model_dump(),
-        {"method": "trajevolve"},
+        {"method": "trajevolve", **tags},
         run_id=run_id,
         project=project,
     )
@@ -149,3 +149,13 @@ def test_relative_stores_start_at_the_project(uri: str, expected: str) -> None:
 
 def test_flatten_joins_names_with_dots() -> None:
     assert flatten({"a": {"b": 1, "c": {"d": ()}}, "e": None}) == {"a.b": 1, "a.c.d": (), "e": None}
+
+
+def test_a_run_whose_id_was_never_noted_is_taken_up_and_not_doubled(project: Path) -> None:
+    def begin(config: str) -> Tracker:
+        return start(project, run="/somewhere/runs/killed", config=config)
+
+    first = begin("a")
+    assert begin("a").run_id == first.run_id != begin("b").run_id
+    first.log_metrics(0, {"rollout/success": 0.5}, 1000.0)
+    assert begin("a").run_id != first.run_id

@@ -132,14 +132,12 @@ class MlflowTracker:
         with alone_in(_folder(self._uri, project)):
             self._experiment = self._find_experiment(config, project)
         self._known_traces: set[str] | None = None
-        resumed = bool(run_id) and self._resume(run_id)
-        if resumed:
+        if run_id and self._resume(run_id):
             self.run_id = run_id
             self.tag(tags)
             return
         self._known_traces = set()
-        run = self._client.create_run(self._experiment, run_name=run_name, tags=dict(tags))
-        self.run_id = run.info.run_id
+        self.run_id = self._unnoted(tags) or self._create(run_name, tags)
         self._log_parameters(flatten(parameters))
 
     def log_metrics(self, iteration: int, metrics: Mapping[str, float], time: float) -> None:
@@ -218,6 +216,25 @@ class MlflowTracker:
             return False
         self._client.update_run(run_id, status="RUNNING")
         return True
+
+    def _create(self, run_name: str, tags: Mapping[str, str]) -> str:
+        run = self._client.create_run(self._experiment, run_name=run_name, tags=dict(tags))
+        return str(run.info.run_id)
+
+    def _unnoted(self, tags: Mapping[str, str]) -> str | None:
+        """Find the run that a process killed before it could note the id has left without numbers.
+
+        Same folder and configuration make it this run's, which nobody else works on.
+        """
+        mine = {name: tags.get(name) for name in ("run", "config")}
+        if None in mine.values():
+            return None
+        running = self._client.search_runs([self._experiment], "attributes.status = 'RUNNING'")
+        for run in running:
+            same = {name: run.data.tags.get(name) for name in mine} == mine
+            if same and not run.data.metrics:
+                return str(run.info.run_id)
+        return None
 
     def _log_parameters(self, parameters: Mapping[str, Any]) -> None:
         from mlflow.entities import Param
