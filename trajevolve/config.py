@@ -13,10 +13,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
 
+from trajevolve.credentials import tells_secret
 from trajevolve.errors import UserError
+from trajevolve.yaml_text import read_yaml, shown
+
+LARGEST_FILE = 64 * 1024
+SECRET = "secret"
+"""Type of the error whose input is not to be repeated."""
+
 
 Positive = Annotated[int, Field(gt=0)]
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
@@ -170,6 +177,19 @@ class TrackingConfig(Section):
     experiment: str = "trajevolve"
     traces_per_iteration: int = Field(0, ge=0)
 
+    @field_validator("uri", "artifacts")
+    @classmethod
+    def _holds_no_password(cls, uri: str) -> str:
+        """Refuse what the run would write down in its manifest, its parameters and its logs."""
+        if tells_secret(uri):
+            raise PydanticCustomError(
+                SECRET,
+                "a user or password in it would be kept with the run in clear; leave it out and "
+                "set MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD (of a database: its "
+                "own variables, PGPASSWORD for instance)",
+            )
+        return uri
+
 
 class VersioningConfig(Section):
     """DVC: Parquet shards of the run."""
@@ -244,7 +264,7 @@ def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> RunC
         UserError: the file cannot be read, a key is unknown or a value is out of range; the text
             names the key and what is allowed.
     """
-    content = _read_yaml(path) if path else {}
+    content = _read_file(path) if path else {}
     for override in overrides:
         _apply_override(content, override)
     return parse_config(content, source=str(path) if path else "the command line")
@@ -253,8 +273,10 @@ def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> RunC
 def parse_config(content: Mapping[str, Any], source: str = "the configuration") -> RunConfig:
     """Validate a plain mapping. Raises UserError like :func:`load_config`."""
     preset = content.get("preset", "default")
-    if preset not in PRESETS:
-        raise UserError(f"{source}: preset: {preset!r} is unknown; allowed: {', '.join(PRESETS)}")
+    if not isinstance(preset, str) or preset not in PRESETS:
+        raise UserError(
+            f"{source}: preset: {shown(preset)} is unknown; allowed: {', '.join(PRESETS)}"
+        )
     try:
         base = _merge(PRESETS[preset], METHODS.get(str(content.get("method")), {}))
         return RunConfig.model_validate(_merge(base, content))
@@ -262,15 +284,18 @@ def parse_config(content: Mapping[str, Any], source: str = "the configuration") 
         raise UserError(f"{source}: {_explain(error)}") from None
 
 
-def _read_yaml(path: Path) -> dict[str, Any]:
+def _read_file(path: Path) -> dict[str, Any]:
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        with path.open("rb") as stream:
+            data = stream.read(LARGEST_FILE + 1)
+        if len(data) > LARGEST_FILE:
+            raise UserError(f"{path}: larger than {LARGEST_FILE} bytes; expected a params.yaml")
+        text = data.decode()
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; give a params.yaml with --config") from None
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise UserError(f"{path}: cannot be read: {error}") from None
-    except yaml.YAMLError as error:
-        raise UserError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
+    content = read_yaml(text, str(path))
     if content is None:
         return {}
     if not isinstance(content, dict):
@@ -291,10 +316,7 @@ def _apply_override(content: dict[str, Any], override: str) -> None:
         if not isinstance(child, dict):
             raise UserError(f"--set {override!r}: {name} has no keys below it")
         node = child
-    try:
-        node[names[-1]] = yaml.safe_load(value)
-    except yaml.YAMLError:
-        raise UserError(f"--set {override!r}: the value is not valid YAML") from None
+    node[names[-1]] = read_yaml(value, f"--set {override!r}")
 
 
 def _merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
@@ -310,8 +332,10 @@ def _explain(error: ValidationError) -> str:
     """Turn the first problem into one line that names the key and what is allowed."""
     first = error.errors()[0]
     key = ".".join(str(part) for part in first["loc"])
+    if first["type"] == SECRET:
+        return f"{key}: {first['msg']}"
     if first["type"] != "extra_forbidden":
-        return f"{key}: {first['msg']}, got {first['input']!r}"
+        return f"{key}: {first['msg']}, got {shown(first['input'])}"
     known = list(_section_at(first["loc"][:-1]).model_fields)
     close = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""

@@ -4,6 +4,34 @@ The command line prints its text as a single line and exits with status 2; every
 defect of the program and keeps its traceback.
 """
 
+LONGEST = 900
+_CUT = " [...] "
+
 
 class UserError(Exception):
-    """A mistake in the input: the text says what, where, what was expected and what to do."""
+    """A mistake in the input: the text says what, where, what was expected and what to do.
+
+    Texts quote input, so whatever is in it, the text becomes what :func:`one_line` makes of it.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(one_line(text))
+
+
+def one_line(text: str) -> str:
+    """Make one printable line of at most LONGEST characters of `text`.
+
+    Blanks of any kind become one space, a long text loses its middle, and characters that a
+    terminal might obey are escaped.
+    """
+    line = _shortened(" ".join(text.split()))
+    if line.isprintable():
+        return line
+    return _shortened("".join(c if c.isprintable() else ascii(c)[1:-1] for c in line))
+
+
+def _shortened(line: str) -> str:
+    if len(line) <= LONGEST:
+        return line
+    tail = LONGEST // 3
+    return line[: LONGEST - tail - len(_CUT)] + _CUT + line[-tail:]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Literal
 
 Answer = Literal["action", "tagged"]
 Compatibility = Literal["strict", "verl_agent_compat"]
 
-_ACTION = re.compile(r"<action>(.*?)</action>", re.DOTALL)
-_THINK = re.compile(r"<think>(.*?)</think>", re.DOTALL)
 TAIL_CHARACTERS = 30
 
 
@@ -40,13 +37,23 @@ def parse_response(
     """
     if answer == "action":
         return Parsed(action=" ".join(text.lower().split()) or None)
-    thought = _THINK.search(text)
-    action = _ACTION.search(text)
-    reasoning = thought.group(1).strip() if thought else ""
-    if thought and action and action.group(1).strip():
-        return Parsed(action=action.group(1).strip().lower(), thought=reasoning)
+    thought = _between(text, "think")
+    action = _between(text, "action")
+    reasoning = thought or ""
+    if thought is not None and action:
+        return Parsed(action=action.lower(), thought=reasoning)
     fallback = text[-TAIL_CHARACTERS:] if compatibility == "verl_agent_compat" else ""
     return Parsed(action=None, thought=reasoning, fallback=fallback)
+
+
+def _between(text: str, tag: str) -> str | None:
+    """The text between the first opening tag and the next closing one; None without them.
+
+    In time linear in the text: a model may well repeat one tag without end.
+    """
+    _, opened, rest = text.partition(f"<{tag}>")
+    inside, closed, _ = rest.partition(f"</{tag}>")
+    return inside.strip() if opened and closed else None
 
 
 def write_response(action: str, answer: Answer = "tagged", thought: str = "") -> str:

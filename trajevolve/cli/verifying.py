@@ -61,7 +61,7 @@ def verify(
             _lines(input), environment, mode=mode, order=order, loop_prepass=loop_prepass
         )
         if output is None:
-            bad = _print(rows, sys.stdout)
+            bad = write_rows(rows, sys.stdout)
         else:
             counted: list[int] = []
             write_atomically(output, lambda partial: counted.append(_write(rows, partial)))
@@ -99,19 +99,15 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 def _write(rows: Iterable[dict[str, Any]], path: Path) -> int:
     with path.open("w", encoding="utf-8") as stream:
-        return _print(rows, stream)
+        return write_rows(rows, stream)
 
 
-def _print(rows: Iterable[dict[str, Any]], stream: IO[str]) -> int:
+def write_rows(rows: Iterable[dict[str, Any]], stream: IO[str]) -> int:
     """Write rows as JSON lines and return how many are errors."""
     from trajevolve.cli.output import print_json
 
     bad = 0
     for row in rows:
-        try:
-            print_json(row, stream=stream)
-        except ValueError:
-            row = {"error": f"task {row.get('task')!r}: the row holds NaN or infinity"}
-            print_json(row, stream=stream)
+        print_json(row, stream=stream)
         bad += "error" in row and "success" not in row
     return bad

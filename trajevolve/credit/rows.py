@@ -9,7 +9,7 @@ from typing import Any
 from trajevolve.credit.replay import ReplayError
 from trajevolve.credit.verification import Mode, Order, check_options, verify
 from trajevolve.envs.contract import Environment, Task
-from trajevolve.errors import UserError
+from trajevolve.errors import UserError, one_line
 
 
 def verify_rows(
@@ -43,10 +43,10 @@ def verify_rows(
             task = _task(env, row["task"], tasks)
             result = _verify_row(env, task, row, mode, order, loop_prepass)
         except (UserError, ReplayError) as error:
-            result = {"error": f"line {number}: {error}"}
+            result = {"error": one_line(f"line {number}: {error}")}
         except Exception as error:  # an environment that fails on one row must not lose the rest
-            text = " ".join(f"{type(error).__name__}: {error}".split())
-            result = {"error": f"line {number}: the environment failed: {text}"}
+            text = f"line {number}: the environment failed: {type(error).__name__}: {error}"
+            result = {"error": one_line(text)}
         yield result
 
 
@@ -75,10 +75,11 @@ def _verify_row(
 def _read(line: str | bytes) -> dict[str, Any]:
     try:
         row = json.loads(line)
+        json.dumps(row, allow_nan=False)  # it comes back, so it has to be writable too
     except json.JSONDecodeError as error:
         where = f"{error.msg} at column {error.colno}"
         raise UserError(f"not valid JSON, {where}; expected one object a line") from None
-    except ValueError as error:  # bytes that are no text, numbers too long to read
+    except ValueError as error:  # no text, NaN or infinity, numbers too long to read
         raise UserError(f"not valid JSON, {error}; expected one object a line") from None
     except RecursionError:
         raise UserError("JSON nested too deeply; expected one flat object a line") from None

@@ -23,6 +23,8 @@ from trajevolve.envs.alfworld.domain import (
 from trajevolve.errors import UserError
 
 GAME_FILE = "game.tw-pddl"
+LARGEST_GAME = 16 << 20
+"""Bytes; the largest published game has 0.13 MB."""
 
 
 @dataclass(frozen=True)
@@ -106,10 +108,14 @@ def write_game(game: Game) -> str:
 
 
 def _json(data: bytes, where: str) -> dict[str, Any]:
+    if len(data) > LARGEST_GAME:
+        raise UserError(f"{where}: larger than {LARGEST_GAME} bytes; expected one {GAME_FILE}")
     if not data.strip():
         raise UserError(f"{where}: the file is empty; expected a {GAME_FILE} (JSON)")
     try:
         game = json.loads(data)
+    except RecursionError:
+        raise UserError(f"{where}: JSON nested too deeply; expected a {GAME_FILE}") from None
     except ValueError as error:
         raise UserError(
             f"{where}: not readable as JSON ({error}); it may be cut off, get the file again"
@@ -123,4 +129,10 @@ def _text(game: dict[str, Any], field: str, where: str) -> str:
     value = game.get(field)
     if not isinstance(value, str) or not value:
         raise UserError(f"{where}: field {field!r} is missing; expected a {GAME_FILE} of ALFWorld")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise UserError(
+            f"{where}: field {field!r} holds half a character (a lone surrogate); get it again"
+        ) from None
     return value

@@ -28,7 +28,7 @@ PANEL = {"select": 120, "eval": 200}
 """Sizes of the two fixed panels."""
 
 _DRAWS = 200
-_ID = re.compile(r"generated/(\w+)/([\w,-]+)/(\d+)/(\d+)-(\w+)")
+_ID = re.compile(r"generated/(\w+)/([\w,-]+)/(\d{1,40})/(\d{1,40})-(\w+)")
 
 
 @dataclass(frozen=True)

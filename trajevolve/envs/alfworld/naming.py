@@ -11,6 +11,10 @@ from collections import Counter
 from trajevolve.envs.alfworld.problem import Problem
 from trajevolve.errors import UserError
 
+MOST_RECEPTACLES = 1000
+MOST_OBJECTS = 10_000
+"""Far beyond any room; texts grow with the square of what is in it."""
+
 _SEPARATOR = "_bar_"
 _ABOUT_OBJECTS = (
     "objectType",
@@ -30,6 +34,7 @@ _ABOUT_OBJECTS = (
     "isSliced",
     "isToggled",
 )
+_HOLDING = ("inReceptacleObject", "holds")
 _ABOUT_RECEPTACLES = ("receptacleType", "openable", "receptacleAtLocation", "opened")
 
 
@@ -43,7 +48,12 @@ def names_of(problem: Problem) -> tuple[list[str], list[str], dict[str, str]]:
     receptacles = {name.lower() for p in _ABOUT_RECEPTACLES for name in problem.names(p)}
     receptacles |= {fact[1].lower() for fact in problem.pairs("inReceptacle")}
     objects = {name.lower() for p in _ABOUT_OBJECTS for name in problem.names(p)}
-    objects |= {fact[1].lower() for fact in problem.pairs("inReceptacleObject")}
+    objects |= {fact[1].lower() for p in _HOLDING for fact in problem.pairs(p)}
+    if len(receptacles) > MOST_RECEPTACLES or len(objects) > MOST_OBJECTS:
+        raise UserError(
+            f"{problem.name}: {len(receptacles)} receptacles and {len(objects)} objects; expected "
+            f"at most {MOST_RECEPTACLES} and {MOST_OBJECTS}"
+        )
     placed = {name.lower() for name in problem.names("receptacleAtLocation")}
     if receptacles - placed or receptacles & objects or not problem.pairs("atLocation"):
         odd = next(iter(sorted((receptacles - placed) | (receptacles & objects))), "the agent")

@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trajevolve.envs.alfworld.domain import DOMAIN_HASH, GRAMMAR_HASH
+from trajevolve.envs.alfworld.gamefile import LARGEST_GAME
 from trajevolve.envs.alfworld.games import ENV
 from trajevolve.envs.contract import Task
 from trajevolve.errors import UserError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     import zstandard
 
 PACK_SCHEMA = 1
@@ -32,9 +34,10 @@ _DICTIONARY_BYTES = 400_000
 
 @dataclass(frozen=True)
 class _Dictionary:
-    """A zstd dictionary shared by the problems of one pack."""
+    """A zstd dictionary shared by the problems of one pack, and the pack's path for errors."""
 
     data: bytes
+    source: str
 
     @cached_property
     def decompressor(self) -> zstandard.ZstdDecompressor:
@@ -42,8 +45,8 @@ class _Dictionary:
 
         return zstandard.ZstdDecompressor(dict_data=zstandard.ZstdCompressionDict(self.data))
 
-    def __reduce__(self) -> tuple[type[_Dictionary], tuple[bytes]]:
-        return _Dictionary, (self.data,)
+    def __reduce__(self) -> tuple[type[_Dictionary], tuple[bytes, str]]:
+        return _Dictionary, (self.data, self.source)
 
 
 @dataclass(frozen=True)
@@ -55,8 +58,22 @@ class PackedProblem:
     texts: None = None
 
     def text(self) -> str:
-        """The ``pddl_problem``."""
-        return self.dictionary.decompressor.decompress(self.data).decode()
+        """The ``pddl_problem``.
+
+        Raises:
+            UserError: it is damaged, or claims to be larger than any game.
+        """
+        import zstandard
+
+        try:
+            # What the frame claims is allocated before anything is read.
+            if not 0 <= zstandard.frame_content_size(self.data) <= LARGEST_GAME:
+                raise UserError(f"{self.dictionary.source}: a problem in it has no sensible size")
+            return self.dictionary.decompressor.decompress(self.data).decode()
+        except (zstandard.ZstdError, UnicodeDecodeError) as error:
+            raise UserError(
+                f"{self.dictionary.source}: a problem in it is damaged ({error}); get it again"
+            ) from None
 
 
 def write_pack(tasks: Sequence[Task], path: Path) -> None:
@@ -106,25 +123,50 @@ def load_pack(path: Path) -> list[Task]:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(path)
-    except (pa.ArrowException, OSError) as error:
+        table = pq.read_table(path, partitioning=None)
+        raw = (table.schema.metadata or {}).get(b"trajevolve.pack")
+        if raw is None or not _fits(table):
+            raise UserError(f"{path}: not a task pack of TrajEvolve; write one with pack_split")
+        columns = [table.column(name).to_pylist() for name in _COLUMNS]
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise UserError(f"{path}: not readable as a task pack ({error})") from None
-    raw = (table.schema.metadata or {}).get(b"trajevolve.pack")
-    if raw is None or not set(_COLUMNS) <= set(table.column_names):
-        raise UserError(f"{path}: not a task pack of TrajEvolve; write one with pack_split")
-    head = json.loads(raw)
+    dictionary = _Dictionary(_read_head(raw, path), str(path))
+    return [
+        Task(id_, ENV, type_, text, digest, PackedProblem(problem, dictionary))
+        for id_, type_, text, digest, problem in zip(*columns, strict=True)
+    ]
+
+
+def _fits(table: pa.Table) -> bool:
+    """Say whether the columns of a pack are there, of their types and without gaps."""
+    import pyarrow as pa
+
+    types = {name: pa.string() for name in _COLUMNS} | {"problem": pa.binary()}
+    return all(
+        name in table.column_names
+        and table.schema.field(name).type == type_
+        and table.column(name).null_count == 0
+        for name, type_ in types.items()
+    )
+
+
+def _read_head(raw: bytes, path: Path) -> bytes:
+    """Check the metadata of a pack and return its dictionary."""
+    damaged = UserError(f"{path}: the head of the task pack is damaged; pack again")
+    try:
+        head = dict(json.loads(raw))
+    except (ValueError, TypeError, RecursionError):
+        raise damaged from None
     if head.get("schema") != PACK_SCHEMA:
         raise UserError(
             f"{path}: task pack of schema {head.get('schema')}, expected {PACK_SCHEMA}; pack again"
         )
     if (head.get("domain"), head.get("grammar")) != (DOMAIN_HASH, GRAMMAR_HASH):
         raise UserError(f"{path}: task pack of another ALFWorld domain; pack the games again")
-    dictionary = _Dictionary(base64.b64decode(head["dictionary"]))
-    columns = [table.column(name).to_pylist() for name in _COLUMNS]
-    return [
-        Task(id_, ENV, type_, text, digest, PackedProblem(problem, dictionary))
-        for id_, type_, text, digest, problem in zip(*columns, strict=True)
-    ]
+    try:
+        return base64.b64decode(head["dictionary"], validate=True)
+    except (ValueError, KeyError, TypeError):
+        raise damaged from None
 
 
 @dataclass(frozen=True)
@@ -168,7 +210,7 @@ class Manifest:
                 )
             entries = tuple((str(id_), str(digest)) for id_, digest in data["tasks"])
             return cls(str(data["name"]), str(data["env"]), entries)
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise UserError(
                 f"{where}: not a task manifest; expected JSON with schema, name, env and tasks"
             ) from None

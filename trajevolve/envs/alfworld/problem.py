@@ -51,6 +51,9 @@ whether a receptacle is one. A name is declared once: a second declaration, of a
 is an error to the real engine.
 """
 
+MOST_FACTS = 50_000
+"""More than twenty times what the largest published problem states."""
+
 _FACT = re.compile(r"\(\s*(\w+)\s+([^\s()]+)(?:\s+([^\s()]+))?\s*\)")
 
 _PROPERTIES = {"clean": "cleanable", "heat": "heatable", "cool": "coolable"}
@@ -121,12 +124,27 @@ def parse_problem(text: str, where: str) -> Problem:
         raise UserError(
             f"{where}: unknown predicate {unknown[0]!r} in (:init; use --backend engine"
         )
+    _check_facts(found, where)
     name = re.search(r"\(problem\s+([^\s()]+)", text)
     return Problem(
         name=name.group(1) if name else "",
         facts={predicate: tuple(facts) for predicate, facts in found.items()},
         goal=parse_goal(text, where),
     )
+
+
+def _check_facts(found: Mapping[str, list[Fact]], where: str) -> None:
+    """Refuse facts with too few or too many arguments, and far too many facts."""
+    if sum(map(len, found.values())) > MOST_FACTS:
+        raise UserError(f"{where}: (:init states more than {MOST_FACTS} facts; is it one game?")
+    for predicate, facts in found.items():
+        arguments = _SIGNATURES[predicate]
+        odd = next((fact for fact in facts if len(fact) != len(arguments)), None)
+        if odd is not None:
+            raise UserError(
+                f"{where}: ({predicate} {' '.join(odd)}) in (:init; expected {len(arguments)} "
+                f"arguments: {', '.join(arguments)}"
+            )
 
 
 def goal_text(goal: Goal) -> str:

@@ -17,13 +17,17 @@ from typing import IO, cast
 
 import numpy as np
 
-from trajevolve.envs.alfworld.gamefile import GAME_FILE, Texts, read_game
+from trajevolve.envs.alfworld.gamefile import GAME_FILE, LARGEST_GAME, Texts, read_game
 from trajevolve.envs.alfworld.games import task_of
 from trajevolve.envs.alfworld.pack import load_pack
 from trajevolve.envs.alfworld.problem import parse_goal
 from trajevolve.envs.contract import Task
 from trajevolve.errors import UserError
 from trajevolve.seeds import derive_seed
+
+MOST_UNPACKED = 64 << 20
+"""Bytes of an archive from one member to the next; a few kilobytes can unpack to any size."""
+LONGEST_NAME = 200
 
 SPLITS = ("train", "valid_seen", "valid_unseen")
 
@@ -223,6 +227,8 @@ class Library:
 
 def _is_name(split: str) -> bool:
     """Say whether `split` can be the name of a folder, and is no path."""
+    if len(split.encode(errors="surrogatepass")) > LONGEST_NAME:
+        return False
     return split not in ("", "..") and Path(split).name == split
 
 
@@ -247,24 +253,60 @@ def _usable(data: bytes, where: str, id_: str, known: bool) -> Task | None:
 
 def _bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        with path.open("rb") as stream:
+            return stream.read(LARGEST_GAME + 1)
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror}); check the path") from None
 
 
+class _Metered:
+    """A stream that refuses to deliver more than MOST_UNPACKED bytes between two resets."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._delivered = 0
+
+    def reset(self) -> None:
+        """Start to count again."""
+        self._delivered = 0
+
+    def read(self, size: int) -> bytes:
+        """Read up to `size` bytes."""
+        data = self._stream.read(size)
+        self._delivered += len(data)
+        if self._delivered > MOST_UNPACKED:
+            raise tarfile.ReadError(f"a member unpacks to more than {MOST_UNPACKED} bytes")
+        return data
+
+
 def _members(archive: Path) -> Iterator[tuple[str, bytes]]:
-    """Names and contents of the game files in an archive, in its order."""
+    """Names and contents of the game files in an archive, in its order.
+
+    Nothing is written anywhere: members are read in memory, links and devices are passed over.
+    """
     try:
-        with _opened(archive) as stream, tarfile.open(fileobj=stream, mode="r|") as tar:
-            for member in tar:
-                if member.isfile() and member.name.endswith(f"/{GAME_FILE}"):
-                    content = tar.extractfile(member)
-                    if content is not None:
-                        yield member.name, content.read()
-    except (tarfile.TarError, EOFError, OSError) as error:
+        with _opened(archive) as stream:
+            metered = _Metered(stream)
+            with tarfile.open(fileobj=cast("IO[bytes]", metered), mode="r|") as tar:
+                for member in tar:
+                    metered.reset()
+                    if member.isfile() and member.name.endswith(f"/{GAME_FILE}"):
+                        yield member.name, _content(tar, member)
+    except UserError:
+        raise
+    # tarfile lets through whatever reading a damaged header comes to, a ValueError of int() say.
+    except Exception as error:
         raise UserError(
             f"{archive}: not readable as an archive of games ({error}); get the file again"
         ) from None
+
+
+def _content(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    # A sparse member has any size in no bytes at all, so the size is looked at first.
+    stream = tar.extractfile(member) if member.size <= LARGEST_GAME else None
+    if stream is None:
+        raise tarfile.ReadError(f"{member.name} has {member.size} bytes")
+    return stream.read()
 
 
 @contextmanager

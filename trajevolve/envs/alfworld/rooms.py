@@ -51,7 +51,7 @@ LEVELS = {
     "medium": Difficulty("medium", (10, 16), (14, 26)),
     "hard": Difficulty("hard", (16, 30), (26, 45)),
 }
-_RANGES = re.compile(r"(\d+)-(\d+),(\d+)-(\d+)")
+_RANGES = re.compile(r"(\d{1,3})-(\d{1,3}),(\d{1,3})-(\d{1,3})")
 
 
 def difficulty_of(name: str) -> Difficulty:

@@ -103,10 +103,12 @@ class _Identifiers:
         self.place = tuple(self.locations[where[name]] for name in self.receptacles)
 
     def object_mask(self, predicate: str) -> int:
-        return sum(1 << self.object[name.lower()] for name in self._problem.names(predicate))
+        names = {name.lower() for name in self._problem.names(predicate)}
+        return sum(1 << self.object[name] for name in names)
 
     def receptacle_mask(self, predicate: str) -> int:
-        return sum(1 << self.receptacle[name.lower()] for name in self._problem.names(predicate))
+        names = {name.lower() for name in self._problem.names(predicate)}
+        return sum(1 << self.receptacle[name] for name in names)
 
     def types(self, predicate: str, identifiers: list[str]) -> tuple[str, ...]:
         known = {a.lower(): b for a, b in self._problem.pairs(predicate)}

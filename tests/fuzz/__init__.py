@@ -1,0 +1,1 @@
+"""Seeded mutations of valid input, and what has to hold for whatever comes out."""
