@@ -1,3 +1,4 @@
+import sys
 from pathlib import Path
 
 import pytest
@@ -5,6 +6,8 @@ import pytest
 from trajevolve.envs.alfworld.problem import Goal, Problem
 
 REAL_DATA = Path(__file__).parents[3].parent / "shared" / "data" / "alfworld"
+# The comparison with the real engine is shared with the benchmark that records it.
+sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
 
 
 @pytest.fixture

@@ -5,22 +5,29 @@ import io
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
+from against_engine.commands import KINDS
+from against_engine.equality import compare
+from against_engine.games import GameOnDisk, sample_games
 
 from trajevolve.cli.playing import episode
 from trajevolve.credit.rows import verify_rows
+from trajevolve.envs.alfworld.domain import TASK_TYPES
 from trajevolve.envs.alfworld.environment import AlfworldEnvironment
 from trajevolve.envs.alfworld.export import write_games
-from trajevolve.envs.contract import Environment
+from trajevolve.envs.contract import Environment, Outcome
 from trajevolve.errors import UserError
 
 installed = pytest.mark.skipif(
-    find_spec("fast_downward") is None, reason="the extra alfworld is not installed"
+    find_spec("fast_downward") is None,
+    reason="the extra alfworld is not installed (make install EXTRAS=alfworld)",
 )
 
 
@@ -35,37 +42,84 @@ def test_a_missing_engine_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) ->
         AlfworldEnvironment(backend="engine")
 
 
-def walk(env: AlfworldEnvironment, engine: Environment, steps: int, seed: int) -> None:
-    """Take the same random steps on both; texts, commands and flags have to be equal."""
-    rng = np.random.default_rng(seed)
-    for _ in range(steps):
-        options = [*env.candidates(), "open moon 1", "help", "look", "inventory"]
-        action = options[int(rng.integers(len(options)))]
-        expected = env.step(action)
-        assert engine.step(action) == expected, action
-        if expected.done:
-            return
+@installed
+@pytest.mark.slow
+def test_ten_games_of_all_types_play_alike_on_engine_and_simulator(
+    tmp_path: Path, real_data: Path, engine: Environment
+) -> None:
+    games = sample_games(10, 5, real_data, tmp_path)
+    assert {game.type for game in games} == set(TASK_TYPES)
+    assert Counter(game.origin for game in games) == {"published": 6, "generated": 4}
+    *_, total = compare(AlfworldEnvironment(real_data), engine, games, actions=12, seed=5)
+    assert total.differences == []
+    assert sum(total.sent.values()) == 120
+    assert total.wins > 0
+    assert total.executed["elsewhere"] < total.sent["elsewhere"]
 
 
 @installed
 @pytest.mark.slow
-def test_generated_games_of_all_types_play_alike_on_engine_and_simulator(
+def test_a_generated_game_is_won_in_the_engine_by_its_walkthrough(
     tmp_path: Path, real_data: Path, engine: Environment
 ) -> None:
-    written = write_games(tmp_path, 6, seed=12, difficulty="easy", data=real_data)
-    simulator = AlfworldEnvironment(real_data)
-    for seed, file in enumerate(written.files):
-        task, same = simulator.task(str(file)), engine.task(str(file))
-        assert (task.type, task.text, task.digest) == (same.type, same.text, same.digest)
-        assert engine.reset(same) == simulator.reset(task)
-        won = []
-        for command in json.loads(file.read_text())["walkthrough"]:
-            outcome = engine.step(command)
-            assert outcome == simulator.step(command), (file, command)
-            won.append(outcome.success)
-        assert won == [False] * (len(won) - 1) + [True]
-        assert engine.reset(same) == simulator.reset(task)
-        walk(simulator, engine, 15, seed)
+    file = write_games(tmp_path, 1, seed=12, difficulty="easy", data=real_data).files[0]
+    engine.reset(engine.task(str(file)))
+    walkthrough = json.loads(file.read_text())["walkthrough"]
+    won = [engine.step(command).success for command in walkthrough]
+    assert won == [False] * (len(won) - 1) + [True]
+
+
+class Faulty(AlfworldEnvironment):
+    """A simulator that answers one command wrongly."""
+
+    fault: Callable[[Outcome], Outcome] = staticmethod(lambda outcome: outcome)
+
+    def step(self, action: str) -> Outcome:
+        outcome = super().step(action)
+        return self.fault(outcome) if self.canonical(action) == "look" else outcome
+
+
+def retold(outcome: Outcome, **changes: Any) -> Outcome:
+    return replace(outcome, observation=replace(outcome.observation, **changes))
+
+
+FAULTS: dict[str, Callable[[Outcome], Outcome]] = {
+    "text": lambda outcome: retold(outcome, text=outcome.observation.text + " "),
+    "commands": lambda outcome: retold(
+        outcome,
+        admissible=outcome.observation.admissible[:-1],  # type: ignore[index]
+    ),
+    "feasibility": lambda outcome: replace(outcome, feasible=False),
+    "won": lambda outcome: replace(outcome, success=True, done=True),
+}
+
+
+@pytest.mark.parametrize("fault", [None, *FAULTS])
+def test_the_comparison_sees_every_kind_of_difference(tmp_path: Path, fault: str | None) -> None:
+    files = write_games(tmp_path, 2, seed=9, difficulty="easy").files
+    games = [GameOnDisk(file, "generated", "any") for file in files]
+    judge = Faulty()
+    if fault is not None:
+        judge.fault = FAULTS[fault]
+    *_, total = compare(AlfworldEnvironment(), judge, games, actions=60, seed=0)
+    assert len(total.differences) == (0 if fault is None else len(games))
+    assert all(difference["sent"][-1].strip() == "look" for difference in total.differences)
+
+
+def test_every_kind_of_text_is_drawn_and_few_of_the_bad_ones_can_be_executed(
+    tmp_path: Path,
+) -> None:
+    file = write_games(tmp_path, 1, seed=9, difficulty="easy").files[0]
+    env = AlfworldEnvironment()
+    games = [GameOnDisk(file, "generated", "any")]
+    *_, total = compare(env, AlfworldEnvironment(), games, actions=1500, seed=1)
+    assert total.sent.keys() == {*KINDS, "plan"}
+    assert total.executed["admissible"] == total.sent["admissible"] > 100
+    assert total.executed["plan"] == total.sent["plan"] > 100
+    for kind in ("case", "empty", "long"):
+        assert total.executed[kind] == 0 < total.sent[kind]
+    for kind in ("elsewhere", "malformed", "non-ASCII"):
+        assert total.executed[kind] < total.sent[kind] / 3
 
 
 @installed

@@ -1,0 +1,1 @@
+"""The simulator and the step labels held against the real TextWorld engine."""
