@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from trajevolve.config import RunConfig
+from trajevolve.errors import UserError
+from trajevolve.files import check_room
 from trajevolve.ledger import Ledger
-from trajevolve.manifest import check_run, write_params
+from trajevolve.manifest import RunLock, check_run, write_params
 from trajevolve.schedule import stages
 from trajevolve_flows.server import PrefectServer
 
@@ -27,7 +29,8 @@ def run_training(config: RunConfig, run_name: str, project: Path | None = None) 
         project: must be the working directory, where ``runs/`` lies.
 
     Raises:
-        UserError: the run has another configuration, is being worked on, or its files are damaged.
+        UserError: the run has another configuration, is being worked on, its files are damaged,
+            or the disk is full.
     """
     project = project or Path.cwd()
     run_dir = (project / "runs" / run_name).resolve()
@@ -35,12 +38,19 @@ def run_training(config: RunConfig, run_name: str, project: Path | None = None) 
     finished = _finished(run_dir, config)
     if finished is not None:
         return finished
-    config_file = write_params(run_dir, config)
+    with RunLock(run_dir):  # whoever comes second is told before anything starts
+        config_file = write_params(run_dir, config)
     server = PrefectServer(project)
     from trajevolve_flows.train import train
 
     server.wait()
-    summary = train(run=run_name, config=str(config_file))
+    try:
+        summary = train(run=run_name, config=str(config_file))
+    except UserError:
+        raise
+    except Exception:
+        check_room(project)  # a full disk has Prefect's server fail in many ways
+        raise
     return dict(json.loads(Path(summary).read_text(encoding="utf-8")))
 
 
@@ -68,5 +78,8 @@ def _finished(run_dir: Path, config: RunConfig) -> dict[str, Any] | None:
     ledger = Ledger(run_dir, config.digest())
     if ledger.next_point(config.iterations + 1, lambda k: stages(config, k)) is not None:
         return None
-    summary = dict(json.loads(path.read_text(encoding="utf-8")))
+    try:
+        summary = dict(json.loads(path.read_text(encoding="utf-8")))
+    except ValueError:  # damaged; the ledger has all that is in it
+        return None
     return summary if summary["iterations"] == config.iterations else None

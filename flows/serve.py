@@ -19,10 +19,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from trajevolve.errors import UserError
 from trajevolve_flows.server import (
     HEARTBEAT_S,
     START_TIMEOUT_S,
     answers,
+    claim_port,
     configure,
     die_with,
     server_command,
@@ -62,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ["PREFECT_API_URL"] = api
     signal.signal(signal.SIGTERM, _interrupt)
     try:
-        with _process(server_command(options.host, options.port)) as server:
+        with _serving(options.host, options.port) as server:
             _wait_until_healthy(api, server)
             _create_automation(api)
             _create_pool()
@@ -74,6 +76,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         _say("stopped")
         return 0
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
     except (RuntimeError, OSError, subprocess.CalledProcessError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -92,10 +97,28 @@ def _prefect(*arguments: str) -> list[str]:
 
 
 @contextlib.contextmanager
-def _process(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
-    """Run `command` in a group of its own, and end the whole group afterwards."""
+def _serving(host: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
+    """Run Prefect's server. Raises UserError when the port is taken."""
+    with contextlib.ExitStack() as held:
+        with claim_port(host, port) as claimed:
+            command = server_command(claimed)
+            server = held.enter_context(_process(command, keep=(claimed.fileno(),)))
+        yield server
+
+
+@contextlib.contextmanager
+def _process(command: Sequence[str], keep: Sequence[int] = ()) -> Iterator[subprocess.Popen[bytes]]:
+    """Run `command` in a group of its own, and end the whole group afterwards.
+
+    Args:
+        command: program and arguments.
+        keep: file descriptors that it inherits.
+    """
     process = subprocess.Popen(
-        command, start_new_session=True, preexec_fn=die_with(os.getpid(), signal.SIGTERM)
+        command,
+        start_new_session=True,
+        pass_fds=keep,
+        preexec_fn=die_with(os.getpid(), signal.SIGTERM),
     )
     try:
         yield process

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from trajevolve import telemetry
 from trajevolve.errors import UserError
+from trajevolve.files import check_writable
 
 # Usually 10 to 30 s; a machine with every core taken needs minutes, and giving up helps nobody.
 START_TIMEOUT_S = 600.0
@@ -53,20 +54,20 @@ class PrefectServer:
             return
         # Exit handlers run last in, first out: Prefect's, which flush, are registered later.
         atexit.register(self.stop)
-        home = Path(os.environ["PREFECT_HOME"])
-        home.mkdir(parents=True, exist_ok=True)
-        self._log = home / "server.log"
-        port = _free_port()
-        with self._log.open("wb") as stream:
+        self._log = Path(os.environ["PREFECT_HOME"]) / "server.log"
+        check_writable(self._log)
+        with self._log.open("wb") as stream, claim_port("127.0.0.1", 0) as port:
             self._process = subprocess.Popen(
-                server_command("127.0.0.1", port),
+                server_command(port),
+                pass_fds=(port.fileno(),),
                 env={**os.environ, **UNUSED},
                 stdin=subprocess.DEVNULL,
                 stdout=stream,
                 stderr=stream,
                 preexec_fn=die_with(os.getpid(), signal.SIGKILL),
             )
-        self._url = f"http://127.0.0.1:{port}/api"
+            number = port.getsockname()[1]
+        self._url = f"http://127.0.0.1:{number}/api"
         os.environ["PREFECT_API_URL"] = self._url
 
     def wait(self, timeout: float = START_TIMEOUT_S) -> None:
@@ -107,12 +108,42 @@ def configure(project: Path) -> None:
     os.environ.setdefault("PREFECT_FLOWS_HEARTBEAT_FREQUENCY", str(HEARTBEAT_S))
 
 
-def server_command(host: str, port: int) -> list[str]:
-    """Return what starts Prefect's server: one process, where its own command makes two."""
+def claim_port(host: str, port: int) -> socket.socket:
+    """Listen at a port on a server's behalf, so that nobody can take it before it has started.
+
+    Until then requests wait. The caller hands the socket on and closes its own.
+
+    Args:
+        host: name or address.
+        port: its number; 0: any that is free.
+
+    Raises:
+        UserError: the port is taken, or may not be used.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        claimed = socket.create_server((host, port), family=family, backlog=128)
+    except (OSError, OverflowError) as error:
+        reason = str(getattr(error, "strerror", error)).partition(" (while")[0]
+        raise UserError(
+            f"port {port} of {host}: {reason}; stop what listens there, or choose another with "
+            "--port N"
+        ) from None
+    # The server takes it for another kind of socket and does not set this; its connections inherit.
+    claimed.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return claimed
+
+
+def server_command(port: socket.socket) -> list[str]:
+    """Return what starts Prefect's server: one process, where its own command makes two.
+
+    Args:
+        port: where it serves, from :func:`claim_port`; pass its descriptor on to the process.
+    """
     return [
         sys.executable,
         *("-m", "uvicorn", "--factory", "prefect.server.api.server:create_app"),
-        *("--host", host, "--port", str(port), "--log-level", "error", "--lifespan", "on"),
+        *("--fd", str(port.fileno()), "--log-level", "error", "--lifespan", "on"),
     ]
 
 
@@ -135,12 +166,6 @@ def die_with(parent: int, number: signal.Signals) -> Callable[[], None] | None:
             os._exit(1)
 
     return bind
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def answers(url: str) -> bool:

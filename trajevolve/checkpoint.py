@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from trajevolve.errors import UserError
+from trajevolve.files import writing
 
 RECORD = "checkpoint.json"
 SCHEMA_VERSION = 1
@@ -30,25 +31,34 @@ def write_checkpoint(
         directory: where it ends up; a checkpoint already there is replaced.
         fill: writes the files, sub-folders included, into the folder it is given.
         facts: JSON values to record, ``iteration`` and ``score`` among them.
+
+    Raises:
+        UserError: the disk is full or takes no files; nothing of the checkpoint is left.
     """
     directory = Path(directory)
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    _recover(directory)
-    unfinished = directory.with_name(f".{directory.name}.unfinished")
-    shutil.rmtree(unfinished, ignore_errors=True)
-    unfinished.mkdir()
-    try:
-        fill(unfinished)
-    except BaseException:
-        shutil.rmtree(unfinished)
-        raise
+    with writing(directory):
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        _recover(directory)
+        unfinished = directory.with_name(f".{directory.name}.unfinished")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir()
+        try:
+            fill(unfinished)
+            _seal(unfinished, facts)
+        except BaseException:
+            shutil.rmtree(unfinished)
+            raise
+        _put_in_place(unfinished, directory)
+
+
+def _seal(unfinished: Path, facts: Mapping[str, Any]) -> None:
+    """Record the sums of all files, and push everything to the disk."""
     sums = {str(f.relative_to(unfinished)): _md5(f) for f in _files(unfinished)}
     record = {**facts, "schema_version": SCHEMA_VERSION, "files": sums}
     (unfinished / RECORD).write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
     for path in [*_files(unfinished), *(p for p in unfinished.rglob("*") if p.is_dir())]:
         _sync(path)
     _sync(unfinished)
-    _put_in_place(unfinished, directory)
 
 
 def read_checkpoint(directory: Path) -> dict[str, Any]:

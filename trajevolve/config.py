@@ -24,6 +24,8 @@ LARGEST_FILE = 64 * 1024
 SECRET = "secret"
 """Type of the error whose input is not to be repeated."""
 
+# What can change between two starts of a run; what the run computes cannot.
+MUTABLE = frozenset({"tracking", "versioning", "iterations", "env.step_timeout_s"})
 
 Positive = Annotated[int, Field(gt=0)]
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
@@ -31,9 +33,9 @@ NonNegative = Annotated[float, Field(ge=0.0)]
 
 
 class Section(BaseModel):
-    """A part of the configuration: frozen, and an unknown key is an error."""
+    """A part of the configuration: frozen, finite, and an unknown key is an error."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class EnvConfig(Section):
@@ -45,6 +47,9 @@ class EnvConfig(Section):
     split: str = Field("generated:train", description="tasks to train on")
     difficulty: str = Field("default", description="of generated tasks")
     step_limit: Positive = Field(30, description="steps of an episode, evolved ones included")
+    step_timeout_s: float | None = Field(
+        120.0, ge=0, description="longest answer to a reset or step in seconds; 0: wait for ever"
+    )
     success_reward: float = 10.0
     invalid_penalty: NonNegative = 0.1
 
@@ -224,8 +229,12 @@ class RunConfig(Section):
         """Hash what decides the result of a stage.
 
         Where a run is tracked or versioned does not, nor does when it ends: it can be extended.
+        How long an environment may take depends on the machine.
         """
-        content = self.model_dump(mode="json", exclude={"tracking", "versioning", "iterations"})
+        content = self.model_dump(mode="json")
+        for key in MUTABLE:
+            section, _, name = key.rpartition(".")
+            (content[section] if section else content).pop(name)
         return hashlib.md5(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 

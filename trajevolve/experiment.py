@@ -147,10 +147,11 @@ class Experiment:
 
     def read(self, iteration: int, stage: Stage) -> list[Trajectory]:
         """Read the shard that a committed stage wrote."""
-        output = self.commit(iteration, stage).outputs["trajectories"]
-        if output.md5 not in self._memory:
-            self._remember(output.md5, read_shard(self.ledger.path(output)))
-        return list(self._memory[output.md5])
+        commit = self.commit(iteration, stage)
+        md5 = commit.outputs["trajectories"].md5
+        if md5 not in self._memory:
+            self._remember(md5, read_shard(self.ledger.sound(commit, "trajectories")))
+        return list(self._memory[md5])
 
     def _remember(self, md5: str, trajectories: list[Trajectory]) -> None:
         """Keep the latest shards: the next stage reads what the last one wrote."""
@@ -180,7 +181,7 @@ class Experiment:
         if self._policy is None or (self._policy[0] != wanted and wanted == BASE):
             self._policy = (BASE, Policy(self.config))
         if self._policy[0] != wanted:
-            self._policy[1].load(self.ledger.path(self._checkpoint(updates, "update")))
+            self._policy[1].load(self._checkpoint_path(updates, "update"))
             self._policy = (wanted, self._policy[1])
         return self._policy[1]
 
@@ -200,8 +201,7 @@ class Experiment:
             )
             self._discriminator = (BASE, judge)
         if self._discriminator[0] != wanted:
-            checkpoint = self._checkpoint(fits, "discriminator")
-            self._discriminator[1].load(self.ledger.path(checkpoint))
+            self._discriminator[1].load(self._checkpoint_path(fits, "discriminator"))
             self._discriminator = (wanted, self._discriminator[1])
         return self._discriminator[1]
 
@@ -230,6 +230,9 @@ class Experiment:
 
     def _checkpoint(self, count: int, stage: Stage) -> Output:
         return self.commit(count - 1, stage).outputs["checkpoint"]
+
+    def _checkpoint_path(self, count: int, stage: Stage) -> Path:
+        return self.ledger.sound(self.commit(count - 1, stage), "checkpoint")
 
     @property
     def _model_md5(self) -> str:

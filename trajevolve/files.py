@@ -2,16 +2,64 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
-from collections.abc import Callable
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from trajevolve.errors import UserError
 
 CHUNK = 1 << 20
+LEAST_ROOM = 1 << 20
+"""Bytes; a disk with less is called full."""
+RESUME = "the same command goes on from there"
+# What the user can do about a disk that takes no more.
+REMEDIES = {
+    errno.ENOSPC: f"make room; {RESUME}",
+    errno.EDQUOT: f"make room within your quota; {RESUME}",
+    errno.EFBIG: f"raise the limit on the size of files (`ulimit -f`); {RESUME}",
+    errno.EROFS: "choose another place, or mount it for writing",
+    errno.EACCES: "choose another place, or allow writing there",
+    errno.EPERM: "choose another place, or allow writing there",
+    errno.EIO: f"look after the disk; {RESUME}",
+}
+# Libraries that write for us do not all pass the number on; safetensors says it in its text.
+NUMBER = re.compile(r"os error (\d+)")
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Say in one line what keeps the code below from writing `path`.
+
+    Raises:
+        UserError: the disk is full, read-only or failing, or a limit of the user's is reached.
+    """
+    try:
+        yield
+    except Exception as error:
+        number = _number(error)
+        if number not in REMEDIES:
+            raise
+        raise _unwritable(path, number) from error
+
+
+def _unwritable(path: Path, number: int) -> UserError:
+    remedy = REMEDIES.get(number, "choose another place")
+    return UserError(f"{path}: cannot be written ({os.strerror(number)}); {remedy}")
+
+
+def _number(error: Exception) -> int:
+    """Return the system's number of what went wrong, 0 where it is nothing of the system's."""
+    if isinstance(error, OSError):
+        return error.errno or 0
+    said = NUMBER.search(str(error))
+    return int(said[1]) if said else 0
 
 
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
@@ -21,17 +69,19 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     finds the old file, the new one or none, never a part.
 
     Raises:
-        UserError: `path` cannot be written; said before `write` has done its work.
+        UserError: `path` cannot be written; said before `write` has done its work where that
+            can be known, as of a disk that is full it cannot.
     """
     check_writable(path)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        write(partial)
-        _flush(partial)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
-    _flush(path.parent)
+    with writing(path):
+        try:
+            write(partial)
+            _flush(partial)
+            os.replace(partial, path)
+        finally:
+            partial.unlink(missing_ok=True)
+        _flush(path.parent)
 
 
 def make_folder(path: Path) -> None:
@@ -39,7 +89,7 @@ def make_folder(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(_unwritable(path, error)) from None
+        raise _unwritable(path, _number(error)) from None
 
 
 def check_writable(path: Path) -> None:
@@ -56,7 +106,13 @@ def check_writable(path: Path) -> None:
         trial.touch()
         trial.unlink()
     except OSError as error:
-        raise UserError(_unwritable(path.parent, error)) from None
+        raise _unwritable(path.parent, _number(error)) from None
+
+
+def check_room(folder: Path) -> None:
+    """Raise UserError when the disk of `folder` is full, which libraries say in their own ways."""
+    if shutil.disk_usage(folder).free < LEAST_ROOM:
+        raise _unwritable(folder, errno.ENOSPC)
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -96,10 +152,6 @@ def _file_md5(path: Path) -> str:
         while chunk := stream.read(CHUNK):
             digest.update(chunk)
     return digest.hexdigest()
-
-
-def _unwritable(folder: Path, error: OSError) -> str:
-    return f"{folder}: cannot be written ({error.strerror}); choose another place"
 
 
 def _flush(path: Path) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from trajevolve.errors import UserError
-from trajevolve.files import content_md5, json_md5, sync_tree, write_json
+from trajevolve.files import content_md5, json_md5, sync_tree, write_json, writing
 
 COMMIT_VERSION = 1
 
@@ -107,6 +107,7 @@ class Ledger:
         """Open the ledger of `run_dir`; whose configuration has `config_digest`."""
         self.run_dir = run_dir
         self.config_digest = config_digest
+        self._sound: set[Output] = set()
 
     def stage_dir(self, iteration: int, stage: str) -> Path:
         """Return the folder of one stage of one iteration."""
@@ -180,6 +181,25 @@ class Ledger:
         """Return where `output` lies."""
         return self.run_dir / output.path
 
+    def sound(self, commit: Commit, name: str) -> Path:
+        """Return where the output `name` lies, to be read: it is what the stage committed.
+
+        It is hashed at the first reading in this process, unless the process made it.
+
+        Raises:
+            UserError: it is damaged, missing or deleted by the retention rule.
+        """
+        output = commit.outputs[name]
+        path = self.path(output)
+        if output.pruned:
+            raise UserError(
+                f"{path}: needed again, but deleted by the retention rule; start another run with "
+                "--run NAME"
+            )
+        if output not in self._sound:
+            self._check(output, commit.iteration, commit.stage)
+        return path
+
     def next_point(self, iterations: int, stages: Callable[[int], Sequence[str]]) -> Point | None:
         """Return the first stage without a commit; None when all `iterations` are done.
 
@@ -202,8 +222,11 @@ class Ledger:
         return self.stage_dir(iteration, stage) / "commit.json"
 
     def _output(self, path: Path, rows: int) -> Output:
-        sync_tree(path)
-        return Output(path.relative_to(self.run_dir).as_posix(), content_md5(path), rows)
+        with writing(path):
+            sync_tree(path)
+        output = Output(path.relative_to(self.run_dir).as_posix(), content_md5(path), rows)
+        self._sound.add(output)
+        return output
 
     def _check(self, output: Output, iteration: int, stage: str) -> None:
         if output.pruned:
@@ -217,6 +240,7 @@ class Ledger:
             raise UserError(f"{path}: committed by stage {stage} but missing; {remedy}")
         if content_md5(path) != output.md5:
             raise UserError(f"{path}: changed since stage {stage} committed it; {remedy}")
+        self._sound.add(output)
 
 
 def run_stage(
@@ -248,8 +272,9 @@ def run_stage(
                 "and what came after it to redo the stage"
             )
         return done
-    remove(folder)
-    folder.mkdir(parents=True)
+    with writing(folder):
+        remove(folder)
+        folder.mkdir(parents=True)
     started = time.monotonic()
     produced = body(folder)
     return ledger.commit(iteration, stage, inputs, produced, time.monotonic() - started)

@@ -21,14 +21,12 @@ from typing import IO, Any
 
 import yaml
 
-from trajevolve.config import RunConfig
+from trajevolve.config import MUTABLE, RunConfig
 from trajevolve.errors import UserError
-from trajevolve.files import write_atomically, write_json
+from trajevolve.files import json_md5, make_folder, write_atomically, write_json, writing
 
 MANIFEST_VERSION = 1
 PARAMS_FILE = "params.yaml"
-# Where a run is watched, and when it ends, can change between two starts; what it computes cannot.
-MUTABLE = frozenset({"tracking", "versioning", "iterations"})
 PACKAGES = (
     "trajevolve",
     "torch",
@@ -41,6 +39,7 @@ PACKAGES = (
     "mlflow",
     "dvc",
 )
+REMEDY = "restore it from a backup, or start another run with --run NAME"
 RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -150,17 +149,22 @@ def load_manifest(run_dir: Path) -> Manifest:
                 f"{path}: version {version}, this program reads {MANIFEST_VERSION}; use the "
                 "release that started the run"
             )
+        declared = content.pop("md5", None)  # older releases wrote none
+        if declared not in (None, json_md5(content)):
+            raise UserError(f"{path}: damaged, or changed by hand; {REMEDY}")
         content["flow_runs"] = tuple(content["flow_runs"])
         return Manifest(**content)
     except FileNotFoundError:
         raise UserError(f"{run_dir}: not a run (no manifest.json); runs lie in runs/") from None
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
-        raise UserError(f"{path}: not a readable manifest ({error})") from None
+        raise UserError(f"{path}: not a readable manifest ({error}); {REMEDY}") from None
 
 
 def save_manifest(run_dir: Path, manifest: Manifest) -> None:
-    """Write the manifest atomically."""
-    write_json(run_dir / "manifest.json", {"version": MANIFEST_VERSION, **asdict(manifest)})
+    """Write the manifest atomically, with the hash of its content."""
+    content = asdict(manifest)
+    record = {"version": MANIFEST_VERSION, "md5": json_md5(content), **content}
+    write_json(run_dir / "manifest.json", record)
 
 
 def update_manifest(run_dir: Path, **changes: Any) -> Manifest:
@@ -178,7 +182,7 @@ def first_difference(
     What does not decide the result of a stage is left out.
     """
     for key in [*here, *(key for key in there if key not in here)]:
-        if not prefix and key in MUTABLE:
+        if f"{prefix}{key}" in MUTABLE:
             continue
         old, new = there.get(key), here.get(key)
         if isinstance(old, Mapping) and isinstance(new, Mapping):
@@ -200,26 +204,31 @@ class RunLock(AbstractContextManager["RunLock"]):
     def __init__(self, run_dir: Path) -> None:
         """Name the run; the lock is taken on entering."""
         self._path = run_dir / "lock"
-        self._stream: IO[str] | None = None
+        self._stream: IO[bytes] | None = None
 
     def __enter__(self) -> RunLock:
         """Take the lock. Raises UserError when another process holds it."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        stream = self._path.open("a+")
+        make_folder(self._path.parent)
+        with writing(self._path):
+            stream = self._path.open("a+b", buffering=0)  # nothing is left to write on closing
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             stream.seek(0)
-            holder = stream.read().strip() or "unknown"
+            holder = stream.read().decode(errors="replace").strip() or "unknown"
             stream.close()
             raise UserError(
                 f"{self._path.parent}: process {holder} is working on this run; wait for it or "
                 "use another --run name"
             ) from None
-        stream.truncate(0)
-        stream.write(f"{os.getpid()}\n")
-        stream.flush()
         self._stream = stream
+        try:
+            with writing(self._path):
+                stream.truncate(0)
+                stream.write(f"{os.getpid()}\n".encode())
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -62,10 +62,14 @@ def metrics_of(commit: Commit) -> dict[str, float]:
 
 
 def _recorded(marker: Path) -> list[str] | None:
-    """Return the stages told already: a run that is extended adds some to its last iteration."""
-    if not marker.is_file():
+    """Return the stages told already: a run that is extended adds some to its last iteration.
+
+    None where that is not known; telling again does no harm.
+    """
+    try:
+        return list(json.loads(marker.read_text(encoding="utf-8"))["stages"])
+    except (OSError, ValueError, KeyError, TypeError):
         return None
-    return list(json.loads(marker.read_text(encoding="utf-8")).get("stages", []))
 
 
 def _track(experiment: Experiment, iteration: int, commits: list[Commit]) -> None:

@@ -1,16 +1,27 @@
-"""Agents × environments: only live episodes generate."""
+"""Agents × environments: only live episodes generate.
+
+An environment is somebody else's code: whatever it does in one episode, the others go on. One that
+raises, hangs or answers with numbers that cannot be ends its episode as a failure that says why.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 
 from trajevolve.agent.contract import Agent, Decision, Turn
 from trajevolve.config import EnvConfig
-from trajevolve.envs.contract import Environment, Observation, Task
+from trajevolve.deadline import Deadline
+from trajevolve.envs.contract import Environment, Kind, Observation, Outcome, Task
+from trajevolve.errors import UserError
 from trajevolve.seeds import derive_seed
 from trajevolve.trajectory import Evolution, Step, Trajectory, trajectory_reward
+
+SCORE_ROUNDING = 1e-6
+"""How far a score may lie outside [0, 1], for those that are added up in floating point."""
 
 
 @dataclass(frozen=True)
@@ -72,43 +83,55 @@ def play(
 ) -> list[Trajectory]:
     """Play all episodes together and return their trajectories in order.
 
-    An environment that raises ends its own episode with termination ``error: …`` and success
-    False; the others go on.
+    An environment that raises, takes longer than ``config.step_timeout_s`` or gives a reward or
+    score that is no number ends its own episode with termination ``error: …`` and success False;
+    the others go on.
 
     Args:
         episodes: what to play; their number is the number of environments alive at once.
         agent: decides for all live episodes in one batch a step.
         make_environment: makes one environment per episode.
-        config: step limit and rewards.
+        config: step limit, time limit and rewards.
         progress: called with (finished, total) after each round.
+
+    Raises:
+        UserError: the policy's probabilities are no numbers.
     """
-    everyone = [_start(slot, episode, make_environment) for slot, episode in enumerate(episodes)]
-    live = [item for item in everyone if not item.termination]
-    try:
-        while live:
-            for item, decision in zip(live, _decide(live, agent), strict=True):
-                _apply(item, decision, config.step_limit)
-            agent.release(item.slot for item in live if item.termination)
-            live = [item for item in live if not item.termination]
-            if progress:
-                progress(len(everyone) - len(live), len(everyone))
-    finally:
-        agent.release(item.slot for item in everyone)
-        for item in everyone:
-            item.environment.close()
+    everyone: list[_Live] = []
+    with Deadline(config.step_timeout_s) as deadline:
+        try:
+            for slot, episode in enumerate(episodes):
+                everyone.append(_start(slot, episode, make_environment, deadline))
+            live = [item for item in everyone if not item.termination]
+            while live:
+                for item, decision in zip(live, _decide(live, agent), strict=True):
+                    _apply(item, decision, config.step_limit, deadline)
+                agent.release(item.slot for item in live if item.termination)
+                live = [item for item in live if not item.termination]
+                if progress:
+                    progress(len(everyone) - len(live), len(everyone))
+        finally:
+            agent.release(item.slot for item in everyone)
+            for item in everyone:
+                # What was played stands, whatever an environment says to its end.
+                with contextlib.suppress(Exception):
+                    deadline.within(item.environment.close)
     return [_finish(item, agent, config) for item in everyone]
 
 
-def _start(slot: int, episode: Episode, make_environment: Callable[[], Environment]) -> _Live:
+def _start(
+    slot: int, episode: Episode, make_environment: Callable[[], Environment], deadline: Deadline
+) -> _Live:
     environment = make_environment()
+    item = _Live(slot, episode, environment, Observation("", ()))
+    over = not episode.kept and not episode.resample
     try:
-        observation = environment.reset(episode.task)
+        item.observation = deadline.within(lambda: environment.reset(episode.task))
+        item.success = over and deadline.within(environment.success)
     except Exception as error:
-        nothing = Observation("", ())
-        return _Live(slot, episode, environment, nothing, termination=_failure(error))
-    item = _Live(slot, episode, environment, observation)
-    if not episode.kept and not episode.resample:
-        item.success = environment.success()
+        item.termination = _failure(error)
+        return item
+    if over:
         item.score = float(item.success)
         item.termination = "success" if item.success else "recording"
     return item
@@ -124,11 +147,22 @@ def _decide(live: Sequence[_Live], agent: Agent) -> list[Decision]:
     for turn, item in zip(turns, live, strict=True):
         kept = item.recording
         if kept is None:
-            decisions.append(next(sampled))
+            decisions.append(_checked(next(sampled), item))
         else:
             forced = agent.force(turn, kept.response, kept.response_ids)
             decisions.append(replace(forced, action=kept.action))
     return decisions
+
+
+def _checked(decision: Decision, item: _Live) -> Decision:
+    """Refuse what was drawn from no distribution. Raises UserError."""
+    if all(map(math.isfinite, decision.logprobs)):
+        return decision
+    raise UserError(
+        f"policy: the probabilities of its tokens are not numbers (episode {item.episode.id}, "
+        f"step {len(item.steps)}); its weights are damaged or overflow: set model.dtype to "
+        "float32, or start from another model"
+    )
 
 
 def _turn(item: _Live) -> Turn:
@@ -143,43 +177,66 @@ def _turn(item: _Live) -> Turn:
     )
 
 
-def _apply(item: _Live, decision: Decision, step_limit: int) -> None:
+@dataclass(frozen=True)
+class _Executed:
+    """One action as the environment took it; without an outcome where there was no action."""
+
+    action: str | None
+    kind: Kind | None
+    state_key: str
+    outcome: Outcome | None
+
+
+def _apply(item: _Live, decision: Decision, step_limit: int, deadline: Deadline) -> None:
     """Execute one decision, record the step and see whether the episode is over."""
-    environment = item.environment
-    action = environment.canonical(decision.action) if decision.action is not None else None
-    key = _state_digest(environment)
-    done = False
-    reward, valid, costs_step = 0.0, False, True
     before = item.observation
     try:
-        kind = environment.kind(action) if action is not None else None
-        if action is not None:
-            outcome = environment.step(action)
-            item.observation = outcome.observation
-            item.success, item.score, done = outcome.success, outcome.score, outcome.done
-            reward, valid, costs_step = outcome.reward, outcome.feasible, outcome.costs_step
+        done = deadline.within(lambda: _execute(item.environment, decision.action))
     except Exception as error:
         item.success = False
         item.termination = _failure(error)
         return
+    outcome = done.outcome
+    if outcome is not None:
+        item.observation = outcome.observation
+        item.success, item.score = outcome.success, outcome.score
     item.steps.append(
         Step(
             observation=before.text,
             admissible=before.admissible,
             response=decision.response,
-            action=action,
-            valid=valid,
-            kind=kind,
-            reward=reward,
-            costs_step=costs_step,
+            action=done.action,
+            valid=outcome is not None and outcome.feasible,
+            kind=done.kind,
+            reward=outcome.reward if outcome else 0.0,
+            costs_step=outcome.costs_step if outcome else True,
             thought=decision.thought,
             prompt_ids=decision.prompt_ids,
             response_ids=decision.response_ids,
             sampler_logprobs=decision.logprobs,
-            state_key=key,
+            state_key=done.state_key,
         )
     )
-    item.termination = _termination(item, done, step_limit)
+    item.termination = _termination(item, outcome is not None and outcome.done, step_limit)
+
+
+def _execute(environment: Environment, said: str | None) -> _Executed:
+    """Do all that one decision asks of the environment.
+
+    Raises:
+        ValueError: the answer holds a reward or a score that cannot be.
+    """
+    key = _state_digest(environment)
+    if said is None:
+        return _Executed(None, None, key, None)
+    action = environment.canonical(said)
+    kind = environment.kind(action)
+    outcome = environment.step(action)
+    if not math.isfinite(outcome.reward):
+        raise ValueError(f"reward {outcome.reward!r} of {action!r} is not finite")
+    if not -SCORE_ROUNDING <= outcome.score <= 1 + SCORE_ROUNDING:
+        raise ValueError(f"score {outcome.score!r} after {action!r} is not in [0, 1]")
+    return _Executed(action, kind, key, outcome)
 
 
 def _termination(item: _Live, done: bool, step_limit: int) -> str:

@@ -60,6 +60,7 @@ def verification(experiment: Experiment, iteration: int) -> Commit:
             _tasks_by_id(experiment, iteration),
             experiment.read(iteration, "rollout"),
             experiment.config.credit,
+            experiment.config.env.step_timeout_s,
         )
         metrics = verification_metrics(stats)
         return _produced(experiment, iteration, "verification", labelled, metrics)
@@ -123,7 +124,9 @@ def evolution(experiment: Experiment, iteration: int) -> Commit:
         tasks = _tasks_by_id(experiment, iteration)
         episodes = _plan(experiment, iteration, groups, agent.answer)
         played = play(episodes, agent, experiment.make_environment, config.env)
-        children, _ = verify_trajectories(experiment.environment, tasks, played, config.credit)
+        children, _ = verify_trajectories(
+            experiment.environment, tasks, played, config.credit, config.env.step_timeout_s
+        )
         if judges:
             children = experiment.discriminator(iteration + 1).predict(children)
         accepted = _accept(experiment, groups, children)
@@ -247,6 +250,7 @@ def rollout_metrics(trajectories: Sequence[Trajectory]) -> dict[str, float]:
         "score": sum(trajectory.score for trajectory in trajectories) / count,
         "steps": actions / count,
         "invalid_share": sum(t.invalid_steps for t in trajectories) / max(actions, 1),
+        "step_reward_max": max((abs(s.reward) for t in trajectories for s in t.steps), default=0.0),
         "errors": float(sum(t.termination.startswith("error") for t in trajectories)),
     }
     if solved:
@@ -280,7 +284,11 @@ def _evaluate(experiment: Experiment, iteration: int, stage: Stage, updates: int
         agent = experiment.policy(updates).agent(config.evaluation.temperature)
         played = play_panel(tasks, agent, experiment.make_environment, config.env, config.seed)
         verified, _ = verify_trajectories(
-            experiment.environment, {task.id: task for task in tasks}, played, config.credit
+            experiment.environment,
+            {task.id: task for task in tasks},
+            played,
+            config.credit,
+            config.env.step_timeout_s,
         )
         result = measure(verified)
         write_json(folder / "evaluation.json", result.summary())

@@ -88,7 +88,7 @@ def seconds_by_stage(commits: Iterable[Commit]) -> dict[str, float]:
 
 
 def _evaluation(experiment: Experiment, commit: Commit) -> dict[str, Any]:
-    path = experiment.ledger.path(commit.outputs["evaluation"])
+    path = experiment.ledger.sound(commit, "evaluation")
     return dict(json.loads(path.read_text(encoding="utf-8")))
 
 

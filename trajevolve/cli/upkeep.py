@@ -63,21 +63,31 @@ def gc(
     """Delete old checkpoints and shards of runs by their retention rule.
 
     The last checkpoints and the best of the policy stay, so a run can still be resumed and
-    exported. The ledger keeps the record of what was deleted.
+    exported. The ledger keeps the record of what was deleted. Without names, a run that cannot be
+    read, or that is being worked on, is passed over with a note.
     """
     from trajevolve.cli.options import find_run
+    from trajevolve.cli.output import note
+    from trajevolve.errors import UserError
     from trajevolve.retention import collect
 
     every = sorted(path.parent for path in folder.glob("*/manifest.json"))
     chosen = [find_run(run, folder) for run in runs] if runs else every
     verb = "would free" if dry_run else "freed"
-    total = 0
+    total = skipped = 0
     for run_dir in chosen:
-        files, size = collect(run_dir, keep_last, keep_best, shards=shards, dry_run=dry_run)
+        try:
+            files, size = collect(run_dir, keep_last, keep_best, shards=shards, dry_run=dry_run)
+        except UserError as error:
+            if runs:
+                raise
+            note(f"skipped: {error}")
+            skipped += 1
+            continue
         total += size
         if files:
             typer.echo(f"{run_dir}: {files} outputs, {verb} {size / 2**20:.1f} MiB")
-    typer.echo(f"{verb} {total / 2**20:.1f} MiB in {len(chosen)} runs")
+    typer.echo(f"{verb} {total / 2**20:.1f} MiB in {len(chosen) - skipped} runs")
 
 
 def warmup(

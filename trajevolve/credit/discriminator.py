@@ -30,6 +30,8 @@ from trajevolve.trajectory import Step, Trajectory
 
 Progress = Callable[[int, int, float], None]
 MAX_GRAD_NORM = 1.0
+MAX_BAD_STEPS = 5
+"""Non-finite optimiser steps in a row, over iterations and restarts, before the run stops."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class Discriminator:
     Attributes:
         trained: it has seen labels; before that it predicts nothing.
         updates: optimiser steps so far.
+        bad_steps: optimiser steps left out in a row so far, since they were not finite.
     """
 
     def __init__(
@@ -71,6 +74,7 @@ class Discriminator:
         self.forget_moments()
         self.trained = False
         self.updates = 0
+        self.bad_steps = 0
 
     def parameters(self) -> list[torch.nn.Parameter]:
         """Return what is trained: the adapter, and embeddings of tokens the base never met."""
@@ -86,6 +90,9 @@ class Discriminator:
         Only valid environment-changing steps are asked about; invalid steps get ŷ = 0 and
         information steps ŷ = 1 without a probability. An untrained discriminator leaves all
         predictions at None.
+
+        Raises:
+            UserError: its answers are no numbers.
         """
         if not self.trained:
             return [_without_predictions(trajectory) for trajectory in trajectories]
@@ -99,6 +106,11 @@ class Discriminator:
         for numbers in _batches({n: i.tokens for n, i in inputs.items()}, self.config.batch_size):
             with torch.no_grad():
                 verdicts = self._log_odds([inputs[number] for number in numbers]).sigmoid()
+            if not verdicts.isfinite().all():
+                raise UserError(
+                    "discriminator: its answers are not numbers; set model.dtype to float32, "
+                    "or another discriminator.model or .adapter"
+                )
             values = iter(verdicts.tolist())
             for number in numbers:
                 probabilities[number] = [next(values) for _ in inputs[number].asked]
@@ -132,6 +144,9 @@ class Discriminator:
         Returns:
             ``loss`` (mean per question), ``examples``, ``labels``, ``redundant_share``,
             ``updates``, ``skipped_updates`` (not finite) and ``seconds_per_batch``.
+
+        Raises:
+            UserError: ``MAX_BAD_STEPS`` steps in a row were not finite.
         """
         lessons = [t for t in trajectories if t.success and t.verified and _labelled(t)]
         passes = epochs if epochs is not None else self.config.epochs
@@ -150,6 +165,7 @@ class Discriminator:
                 losses.append(loss)
             else:
                 skipped += 1
+            self._guard(math.isfinite(loss))
             if progress:
                 progress(done, total, loss)
         seconds = time.perf_counter() - began
@@ -225,6 +241,14 @@ class Discriminator:
         self.optimiser.step()
         self.updates += 1
         return float(loss.detach())
+
+    def _guard(self, finite: bool) -> None:
+        self.bad_steps = 0 if finite else self.bad_steps + 1
+        if self.bad_steps >= MAX_BAD_STEPS:
+            raise UserError(
+                f"discriminator: {self.bad_steps} steps in a row had a non-finite loss or "
+                "gradient; lower discriminator.lr in a run of another name"
+            )
 
     def _class_weights(self, labels: Sequence[int]) -> torch.Tensor:
         """Weigh [redundant, necessary] inversely to their frequency, or equally."""

@@ -31,7 +31,11 @@ def save_discriminator(discriminator: Discriminator, directory: Path) -> None:
             optimiser_tensors(discriminator.model, discriminator.optimiser), folder / OPTIMISER
         )
 
-    facts = {"trained": discriminator.trained, "updates": discriminator.updates}
+    facts = {
+        "trained": discriminator.trained,
+        "updates": discriminator.updates,
+        "bad_steps": discriminator.bad_steps,
+    }
     write_checkpoint(directory, fill, facts)
 
 
@@ -59,6 +63,7 @@ def load_discriminator(discriminator: Discriminator, directory: Path) -> None:
         ) from None
     discriminator.trained = bool(record["trained"])
     discriminator.updates = int(record["updates"])
+    discriminator.bad_steps = int(record.get("bad_steps", 0))  # not in older adapters
 
 
 def _settle(path: Path) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from trajevolve.config import CreditConfig
 from trajevolve.credit.replay import ReplayGraph
 from trajevolve.credit.verification import Verification, verify_on
+from trajevolve.deadline import Deadline
 from trajevolve.envs.contract import Environment, Task
 from trajevolve.trajectory import Trajectory
 
@@ -52,18 +53,20 @@ def verify_trajectories(
     tasks_by_id: Mapping[str, Task],
     trajectories: Sequence[Trajectory],
     credit: CreditConfig,
+    timeout_s: float | None = None,
 ) -> tuple[list[Trajectory], VerificationStats]:
     """Label every successful trajectory by hindsight verification (paper §3.2).
 
     Fills label and dependents of the steps, and rho, verified, minimal and transitions of the
     trajectory. Failures come back as they are. So does a success whose replay does not succeed,
-    or whose environment fails: A^S = 0 and ρ = 0 there, and the others are not affected.
+    or whose environment fails or hangs: A^S = 0 and ρ = 0 there, and the others are not affected.
 
     Args:
         env: one environment for all; trajectories of the same task share its transitions.
         tasks_by_id: the tasks of the trajectories.
         trajectories: any number, of any tasks, in any order.
         credit: mode, order and loop pre-pass.
+        timeout_s: longest time a transition may take (to twice that); None: for ever.
 
     Returns:
         The trajectories in the order given, and the statistics.
@@ -71,14 +74,15 @@ def verify_trajectories(
     started = time.process_time()
     results = list(trajectories)
     problems: list[str] = []
-    verifier = _Verifier(env, tasks_by_id, credit)
-    for index in _by_task(trajectories):
-        trajectory = trajectories[index]
-        verification, problem = verifier.verify(trajectory)
-        if verification is None or verification.labels is None:
-            problems.append(f"{trajectory.id} ({trajectory.task_id}): {problem}")
-        else:
-            results[index] = label(trajectory, verification)
+    with Deadline(timeout_s) as deadline:
+        verifier = _Verifier(env, tasks_by_id, credit, deadline)
+        for index in _by_task(trajectories):
+            trajectory = trajectories[index]
+            verification, problem = verifier.verify(trajectory)
+            if verification is None or verification.labels is None:
+                problems.append(f"{trajectory.id} ({trajectory.task_id}): {problem}")
+            else:
+                results[index] = label(trajectory, verification)
     verified = [trajectory for trajectory in results if trajectory.verified]
     redundancies = [trajectory.rho for trajectory in verified]
     stats = VerificationStats(
@@ -124,11 +128,16 @@ class _Verifier:
     """Verifies trajectory after trajectory, with one replay graph for those of a task."""
 
     def __init__(
-        self, env: Environment, tasks_by_id: Mapping[str, Task], credit: CreditConfig
+        self,
+        env: Environment,
+        tasks_by_id: Mapping[str, Task],
+        credit: CreditConfig,
+        deadline: Deadline,
     ) -> None:
         self.env = env
         self.tasks_by_id = tasks_by_id
         self.credit = credit
+        self.deadline = deadline
         self.distinct = 0
         self.transitions = 0
         self._task_id = ""
@@ -144,25 +153,31 @@ class _Verifier:
         if key in self._seen:
             return replace(self._seen[key], transitions=0), "its replay does not succeed"
         self.distinct += 1
-        graph, before = self._graph, self._graph.transitions if self._graph else 0
+        before = self._executed()
         try:
-            if graph is None:
-                graph = self._graph = ReplayGraph(self.env, self.tasks_by_id[trajectory.task_id])
-            result = verify_on(
-                graph,
-                trajectory.actions,
-                mode=self.credit.mode,
-                order=self.credit.order,
-                loop_prepass=self.credit.loop_prepass,
-                valid=valid,
-            )
+            result = self.deadline.within(lambda: self._replay(trajectory, valid), self._executed)
         except Exception as error:  # whatever an environment does, the other trajectories count
+            self.transitions += self._executed() - before
             self._graph = None
             return None, f"{type(error).__name__}: {error}"
-        finally:
-            self.transitions += graph.transitions - before if graph else 0
+        self.transitions += self._executed() - before
         self._seen[key] = result
         return result, "its replay does not succeed"
+
+    def _replay(self, trajectory: Trajectory, valid: Sequence[bool]) -> Verification:
+        if self._graph is None:
+            self._graph = ReplayGraph(self.env, self.tasks_by_id[trajectory.task_id])
+        return verify_on(
+            self._graph,
+            trajectory.actions,
+            mode=self.credit.mode,
+            order=self.credit.order,
+            loop_prepass=self.credit.loop_prepass,
+            valid=valid,
+        )
+
+    def _executed(self) -> int:
+        return self._graph.transitions if self._graph else 0
 
     def _usable(self, trajectory: Trajectory) -> tuple[bool, ...]:
         """Say which steps take part: the valid ones and, by answer, those that cost time."""

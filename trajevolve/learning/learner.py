@@ -87,7 +87,7 @@ class Learner:
         Call it once an iteration, before ``update``.
 
         Raises:
-            UserError: a sequence is longer than the model takes.
+            UserError: a sequence is longer than the model takes, or its answers are NaN.
         """
         sequences = to_sequences(trajectories, self.config.aggregation)
         logprobs = self._logprobs(self.model, sequences, trajectories)
@@ -180,7 +180,11 @@ class Learner:
     def _logprobs(
         self, model: Any, sequences: Sequence[TokenSequence], trajectories: Sequence[Trajectory]
     ) -> list[Floats]:
-        """Log-probabilities of the response tokens of each sequence, in its order, no gradient."""
+        """Log-probabilities of the response tokens of each sequence, in its order, no gradient.
+
+        Raises:
+            UserError: a sequence is too long for the model, or the model's answers are NaN.
+        """
         limit = getattr(model.config, "max_position_embeddings", None)
         for row in sequences:
             if limit is not None and len(row) > limit:
@@ -193,6 +197,13 @@ class Learner:
             with torch.no_grad(), self._precision():
                 batch = to_batch(rows, self.model.device)
                 logprobs, _ = response_logprobs(model, batch, self.temperature)
+            if logprobs.isnan().any():
+                names = ", ".join(sorted({trajectories[row.trajectory].id for row in rows}))
+                raise UserError(
+                    f"learner: the model gives no numbers for the tokens of {names}; its weights "
+                    "are damaged or overflow: set model.dtype to float32, or start from another "
+                    "model"
+                )
             parts = torch.split(logprobs.cpu(), [len(row.targets) for row in rows])
             found.update({id(row): p.numpy() for row, p in zip(rows, parts, strict=True)})
         return [found[id(row)] for row in sequences]
@@ -230,7 +241,7 @@ class Learner:
         if self.bad_updates >= self.config.max_bad_steps:
             raise UserError(
                 f"learner: {self.bad_updates} updates in a row had a non-finite loss or gradient; "
-                "lower learner.lr and resume from an earlier checkpoint"
+                "start another run (--run NAME) with a lower learner.lr"
             )
 
     def _precision(self) -> torch.autocast:
