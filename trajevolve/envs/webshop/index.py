@@ -1,0 +1,113 @@
+"""The inverted index: the best products for a query, in Lucene's order.
+
+Everything is a flat array, so an index on disk is opened by mapping its files and costs a process
+only the pages that its queries touch; processes share them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from trajevolve.envs.webshop import bm25
+from trajevolve.envs.webshop.analysis import terms
+
+Ints = npt.NDArray[np.integer]
+
+ARRAYS = (
+    "term_bytes",
+    "term_offsets",
+    "posting_offsets",
+    "posting_rows",
+    "posting_saturation",
+    "ranks",
+)
+
+
+@dataclass(frozen=True)
+class Index:
+    """An inverted index over N products with T terms and P postings.
+
+    Attributes:
+        term_bytes: the terms in UTF-8, ascending, one after the other; uint8.
+        term_offsets: where each begins, and the end; int64, shape (T + 1,).
+        posting_offsets: where each term's postings begin, and the end; int64, shape (T + 1,).
+        posting_rows: product rows, ascending within a term; int32, shape (P,).
+        posting_saturation: 1 + tf·norm of each posting, see
+            :func:`~trajevolve.envs.webshop.bm25.saturation`; float32, shape (P,).
+        ranks: position of each product when sorted by asin; int32, shape (N,). Breaks ties.
+    """
+
+    term_bytes: npt.NDArray[np.uint8]
+    term_offsets: Ints
+    posting_offsets: Ints
+    posting_rows: Ints
+    posting_saturation: bm25.Floats
+    ranks: Ints
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Index:
+        """Make an index of its arrays by name."""
+        return cls(*(arrays[name] for name in ARRAYS))
+
+    @classmethod
+    def open(cls, folder: Path) -> Index:
+        """Map the arrays of `folder`. Raises OSError or ValueError for a damaged one."""
+        return cls.of(
+            {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ARRAYS},
+        )
+
+    def search(self, query: str, count: int) -> Ints:
+        """Return the rows of the best `count` products, best first; fewer where fewer match.
+
+        A term that the query repeats weighs as often. Equal scores are ordered by asin.
+        """
+        total = np.zeros(len(self.ranks), np.float64)
+        for term, times in Counter(terms(query)).items():
+            postings = self._postings(term)
+            frequency = postings.stop - postings.start
+            if frequency:
+                weight = np.float32(times) * bm25.idf(len(self.ranks), frequency)
+                scored = bm25.scores(weight, self.posting_saturation[postings])
+                total[self.posting_rows[postings]] += scored
+        return self._best(total.astype(np.float32), count)
+
+    def _best(self, scores: bm25.Floats, count: int) -> Ints:
+        """Sort the highest `count` scores above 0; rows that tie at the border compete by asin."""
+        if count < len(scores):
+            least = np.partition(scores, len(scores) - count)[len(scores) - count]
+            candidates = np.flatnonzero((scores >= least) & (scores > 0))
+        else:
+            candidates = np.flatnonzero(scores > 0)
+        order = np.lexsort((self.ranks[candidates], -scores[candidates]))
+        return candidates[order[:count]]
+
+    def _postings(self, term: str) -> slice:
+        """Find the postings of `term`; an empty slice for one that no product has."""
+        wanted = term.encode()
+        names = _Terms(self.term_bytes, self.term_offsets)
+        place = bisect_left(names, wanted)
+        if place == len(names) or names[place] != wanted:
+            return slice(0, 0)
+        return slice(int(self.posting_offsets[place]), int(self.posting_offsets[place + 1]))
+
+
+class _Terms(Sequence[bytes]):
+    """The terms of an index as a sequence, for binary search."""
+
+    def __init__(self, joined: npt.NDArray[np.uint8], offsets: Ints) -> None:
+        self._joined = joined
+        self._offsets = offsets
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._joined[self._offsets[place] : self._offsets[place + 1]].tobytes()
