@@ -105,9 +105,10 @@ def main() -> int:
         for success in for_replay(successes, arguments.naive):
             replayed.append(against_replay(engines, success, REPEATS))
             _tell("naive replay", success, replayed[-1].differences)
+    everything: list[Compared | Replayed] = [*compared, *replayed]
     differences = [
         {"game": one.success.game.name, "what": what, "engine": engine, "trajevolve": found}
-        for one in (*compared, *replayed)
+        for one in everything
         for what, engine, found in one.differences
     ]
     record = {

@@ -36,7 +36,7 @@ class Engines:
 
     def __init__(self) -> None:
         from alfworld.agents.environment.alfred_tw_env import AlfredDemangler
-        from fast_downward import Atom, Operator
+        from fast_downward import Atom, Operator  # type: ignore[import-untyped]
         from textworld import EnvInfos
         from textworld.envs.pddl import PddlEnv
 

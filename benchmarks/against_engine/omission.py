@@ -6,7 +6,7 @@ the start; nothing is remembered (paper §3.2, Propositions 3.4, 3.6 and 3.7).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from against_engine.machines import Downward, Machine
@@ -154,7 +154,9 @@ def _without_loops(
         current = trial.executed
 
 
-def _states(machine: Downward, actions: Sequence[str], positions: Sequence[int]) -> list[Hashable]:
+def _states(
+    machine: Downward, actions: Sequence[str], positions: Sequence[int]
+) -> list[frozenset[str]]:
     machine.start()
     states = [machine.state()]
     for position in positions:
