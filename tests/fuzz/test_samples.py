@@ -119,7 +119,7 @@ REFUSED: dict[str, tuple[READ, Callable[[], bytes], str]] = {
     ),
     "configuration: nested without end": (
         read_configuration,
-        lambda: b"[" * 5000,
+        lambda: b"[" * 1000,
         "nested too deeply",
     ),
     "configuration: more than anybody writes": (

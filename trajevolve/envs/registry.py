@@ -61,13 +61,15 @@ def configured_env(config: EnvConfig) -> Environment:
 
 def _load(path: str, name: str, extra: str) -> Callable[..., Any]:
     module_name, colon, attribute = path.partition(":")
-    if not (colon and module_name and attribute):
+    if not (colon and attribute and all(map(str.isidentifier, module_name.split(".")))):
         raise UserError(
             f"environment {name!r} is unknown; known: {', '.join(sorted(BUILT_IN))}, "
             "or module:attribute of your own"
         )
     try:
-        module = _import(module_name)
+        # Only names of one's own are looked for in the current folder: what lies in a folder of
+        # data must not be imported in the place of a package.
+        module = import_module(module_name) if name in BUILT_IN else _import(module_name)
     except ModuleNotFoundError as error:
         raise UserError(f"environment {name}: {_how_to_get(error, module_name, extra)}") from None
     factory = getattr(module, attribute, None)

@@ -42,6 +42,7 @@ def load_policy(config: ModelConfig, environment: str = "alfworld") -> tuple[Any
             local_files_only=True,
             attn_implementation="sdpa",
             use_safetensors=True,
+            trust_remote_code=False,
         )
     except (OSError, ValueError, SafetensorError) as error:
         reason = " ".join(str(error).split())
@@ -57,7 +58,7 @@ def _load_tokenizer(path: Path) -> Any:
     named = json.loads(settings.read_text()).get("tokenizer_class") if settings.is_file() else None
     generic = named in ("TokenizersBackend", "PreTrainedTokenizerFast")
     loader = PreTrainedTokenizerFast if generic else AutoTokenizer
-    return loader.from_pretrained(path, local_files_only=True)
+    return loader.from_pretrained(path, local_files_only=True, trust_remote_code=False)
 
 
 def resolve_device(device: str) -> str:
