@@ -33,27 +33,30 @@ from trajevolve_flows.server import (
 POOL = "trajevolve"
 STOP_TIMEOUT_S = 15.0
 LIFE = "prefect.flow-run.heartbeat"
-ENDS = [f"prefect.flow-run.{state}" for state in ("Completed", "Failed", "Cancelled", "Crashed")]
-SILENCE: Mapping[str, Any] = {
-    "name": "call a silent flow run crashed",
-    "trigger": {
+# A change of state is news too: a run that is suspended or waits for its retry has no heartbeat.
+NEWS = "prefect.flow-run.*"
+SILENT = "call a silent flow run crashed"
+
+
+def automation(silence: float) -> dict[str, Any]:
+    """Describe to Prefect what finds a flow run that was killed outright and so says nothing.
+
+    Args:
+        silence: seconds without a sign of life.
+    """
+    trigger = {
         "type": "event",
         "posture": "Proactive",
         "after": [LIFE],
-        "expect": [LIFE, *ENDS],
+        "expect": [NEWS],
         "match": {"prefect.resource.id": ["prefect.flow-run.*"]},
         "for_each": ["prefect.resource.id"],
         "threshold": 1,
-        "within": 10 * HEARTBEAT_S,
-    },
-    "actions": [
-        {
-            "type": "change-flow-run-state",
-            "state": "CRASHED",
-            "message": f"no sign of life for {10 * HEARTBEAT_S} s",
-        }
-    ],
-}
+        "within": silence,
+    }
+    message = f"no sign of life for {silence:.0f} s"
+    action = {"type": "change-flow-run-state", "state": "CRASHED", "message": message}
+    return {"name": SILENT, "trigger": trigger, "actions": [action]}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -66,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with _serving(options.host, options.port) as server:
             _wait_until_healthy(api, server)
-            _create_automation(api)
+            _create_automation(api, options.silence)
             _create_pool()
             with _process(_prefect("worker", "start", "--pool", POOL, "--name", "serve")) as worker:
                 _create_deployments(options.project)
@@ -88,6 +91,12 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="trajevolve_flows.serve", description=__doc__)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=4200)
+    parser.add_argument(
+        "--silence",
+        type=float,
+        default=10 * HEARTBEAT_S,
+        help="seconds without a sign of life after which a flow run is called crashed",
+    )
     parser.add_argument("--project", type=Path, default=Path.cwd(), help="folder of prefect.yaml")
     return parser
 
@@ -153,18 +162,19 @@ def _create_pool() -> None:
     subprocess.run(_prefect(*pool), check=True, stdout=subprocess.DEVNULL)
 
 
-def _create_automation(api: str) -> None:
-    """Have a flow run that was killed outright, and so says nothing more, called crashed."""
-    there = _post(f"{api}/automations/filter", {})
-    if not any(automation["name"] == SILENCE["name"] for automation in there):
-        _post(f"{api}/automations/", SILENCE)
+def _create_automation(api: str, silence: float) -> None:
+    """Have a silent flow run called crashed; an older automation of that name gives way."""
+    for there in _ask("POST", f"{api}/automations/filter", {}):
+        if there["name"] == SILENT:
+            _ask("DELETE", f"{api}/automations/{there['id']}")
+    _ask("POST", f"{api}/automations/", automation(silence))
 
 
-def _post(url: str, content: Mapping[str, Any]) -> Any:
-    body = json.dumps(content).encode()
-    request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
+def _ask(method: str, url: str, content: Mapping[str, Any] | None = None) -> Any:
+    body = None if content is None else json.dumps(content).encode()
+    request = urllib.request.Request(url, body, {"Content-Type": "application/json"}, method=method)
     with urllib.request.urlopen(request, timeout=60) as answer:
-        return json.load(answer)
+        return json.loads(answer.read() or b"null")
 
 
 def _create_deployments(project: Path) -> None:
