@@ -21,11 +21,14 @@ from trajevolve.config import EnvConfig, RunConfig
 from trajevolve.credit.discriminator import MAX_BAD_STEPS, Discriminator
 from trajevolve.credit.discriminator_loading import open_discriminator
 from trajevolve.errors import UserError
+from trajevolve.optimiser_state import optimiser_tensors
 from trajevolve.policy import Policy
 from trajevolve.rollout import Episode, play
 from trajevolve.stages import to_groups
 from trajevolve.storage import read_shard
 from trajevolve.trajectory import Group, Trajectory
+
+State = dict[str, torch.Tensor]
 
 
 @pytest.fixture
@@ -49,13 +52,14 @@ def bad_gradients(model: Any) -> Iterator[None]:
         hook.remove()
 
 
-def state(model: Any, optimiser: torch.optim.Optimizer) -> list[torch.Tensor]:
-    moments = [v for of in optimiser.state.values() for v in of.values()]
-    return [tensor.clone() for tensor in (*model.state_dict().values(), *moments)]
+def state(model: Any, optimiser: torch.optim.Optimizer) -> State:
+    """Copy weights and moments, by name."""
+    held = {**model.state_dict(), **optimiser_tensors(model, optimiser)}
+    return {name: tensor.clone() for name, tensor in held.items()}
 
 
-def same(one: list[torch.Tensor], other: list[torch.Tensor]) -> bool:
-    return len(one) == len(other) and all(map(torch.equal, one, other))
+def same(one: State, other: State) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
 
 
 def test_bad_updates_in_a_row_are_counted_over_iterations_and_restarts(
