@@ -14,7 +14,7 @@ from trajevolve.cli.main import main
 
 ROOT = Path(__file__).parent.parent
 COMMANDS = ["train", "evaluate", "generate", "play", "verify", "check-env", "report", "export",
-            "estimate", "doctor", "gc", "warmup"]  # fmt: skip
+            "view", "estimate", "doctor", "gc", "warmup"]  # fmt: skip
 GAME = "generated/eval/default/0/0-pick_and_place_simple"
 
 
@@ -60,6 +60,7 @@ def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixtu
         (["evaluate", "--policy", "random", "--config", "/nowhere.yaml"], "/nowhere.yaml"),
         (["evaluate", "--model", "/nowhere"], "/nowhere"),
         (["check-env", "no.such.module:Thing"], "no"),
+        (["view"], "RUN-OR-FILE"),
     ],
 )
 def test_input_that_cannot_be_used_is_one_line_and_status_2(

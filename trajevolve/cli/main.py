@@ -22,6 +22,7 @@ from trajevolve.cli import (
     training,
     upkeep,
     verifying,
+    viewing,
 )
 from trajevolve.errors import UserError
 from trajevolve.telemetry import switch_off
@@ -35,7 +36,7 @@ app = typer.Typer(
     help="Train language-model agents with hindsight step credit and trajectory evolution.",
     epilog="Every command explains itself with --help; the manual is docs/commands.md.",
 )
-for module in (training, evaluating, playing, verifying, environments, results, upkeep):
+for module in (training, evaluating, playing, verifying, environments, results, viewing, upkeep):
     module.register(app)
 
 
