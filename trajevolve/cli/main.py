@@ -23,6 +23,7 @@ from trajevolve.cli import (
     upkeep,
     verifying,
     viewing,
+    webshop,
 )
 from trajevolve.errors import UserError
 from trajevolve.telemetry import switch_off
@@ -36,7 +37,17 @@ app = typer.Typer(
     help="Train language-model agents with hindsight step credit and trajectory evolution.",
     epilog="Every command explains itself with --help; the manual is docs/commands.md.",
 )
-for module in (training, evaluating, playing, verifying, environments, results, viewing, upkeep):
+for module in (
+    training,
+    evaluating,
+    playing,
+    verifying,
+    environments,
+    results,
+    viewing,
+    upkeep,
+    webshop,
+):
     module.register(app)
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 #: name -> (where its class is, the extra that installs what it needs, "" when nothing is).
 BUILT_IN: dict[str, tuple[str, str]] = {
     "alfworld": ("trajevolve.envs.alfworld.environment:AlfworldEnvironment", ""),
+    "webshop": ("trajevolve.envs.webshop.environment:WebshopEnvironment", ""),
 }
 
 

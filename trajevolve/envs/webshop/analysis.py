@@ -17,15 +17,16 @@ from trajevolve.envs.webshop.porter import stem
 LONGEST_WORD = 255
 """Longer words are cut into pieces of this many characters."""
 
-STOP_WORDS = frozenset(
+_STOPPED = (
     "a an and are as at be but by for if in into is it no not of on or such that the their then "
-    "there these they this to was will with".split()
+    "there these they this to was will with"
 )
+STOP_WORDS = frozenset(_STOPPED.split())
 
 POSSESSIVE = frozenset(mark + s for mark in "'\u2019\uff07" for s in "sS")
 
-# Unicode 12.1's Extended_Pictographic, which Lucene 9 was built with. Later versions of Unicode took
-# many signs out of it (★ among them), so the tables of an installed library will not do.
+# Extended_Pictographic of Unicode 12.1, which Lucene 9 was built with. Later versions took many
+# signs out of it (★ among them), so the tables of an installed library will not do.
 PICTOGRAPHIC = (
     r"\u00a9\u00ae\u203c\u2049\u2122\u2139\u2194-\u2199\u21a9\u21aa\u231a\u231b\u2328\u2388"
     r"\u23cf\u23e9-\u23f3\u23f8-\u23fa\u24c2\u25aa\u25ab\u25b6\u25c0\u25fb-\u25fe\u2600-\u2605"

@@ -31,7 +31,7 @@ ARRAYS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Index:
     """An inverted index over N products with T terms and P postings.
 

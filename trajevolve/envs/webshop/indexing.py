@@ -23,7 +23,7 @@ Allocate = Callable[[str, int, Any], Array]
 """Makes the array of a name, a length and a type: in memory, or mapped to a new file."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Segment:
     """The postings of n successive products.
 
@@ -101,14 +101,12 @@ def make_segment(first: int, texts: Iterable[str]) -> Segment:
     )
 
 
-def merge(
-    segments: Sequence[Callable[[], Segment]], asins: Sequence[str], allocate: Allocate
-) -> None:
+def merge(segments: Sequence[Callable[[], Segment]], order: Array, allocate: Allocate) -> None:
     """Merge segments into the arrays of an :class:`~trajevolve.envs.webshop.index.Index`.
 
     Args:
         segments: read one segment each, in order of their rows; called twice.
-        asins: of all products, by row.
+        order: rows of the products sorted by asin; int64, shape (products,).
         allocate: makes each array, to be filled.
     """
     frequencies: dict[str, int] = {}
@@ -123,8 +121,7 @@ def merge(
     offsets[0] = 0
     offsets[1:] = np.cumsum([frequencies[name] for name in names])
     _write_terms(names, allocate)
-    order = np.array(sorted(range(len(asins)), key=asins.__getitem__), np.int64)
-    allocate("ranks", len(asins), np.int32)[order] = np.arange(len(asins), dtype=np.int32)
+    allocate("ranks", len(order), np.int32)[order] = np.arange(len(order), dtype=np.int32)
     _write_postings(segments, names, offsets, np.concatenate([*lengths, []]), allocate)
 
 

@@ -8,6 +8,7 @@ that Lucene took over from Porter's own program: ``bli → ble`` (the paper: ``a
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 
 VOWELS = frozenset("aeiou")
 
@@ -120,7 +121,7 @@ def _consonants(word: str) -> list[bool]:
 def _measure(word: str) -> int:
     """Return m of the form [C](VC){m}[V]."""
     flags = _consonants(word)
-    return sum(not one and two for one, two in zip(flags, flags[1:], strict=False))
+    return sum(not one and two for one, two in pairwise(flags))
 
 
 def _has_vowel(word: str) -> bool:

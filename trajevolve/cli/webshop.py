@@ -1,0 +1,87 @@
+"""`webshop prepare`, `webshop check`, `webshop generate`: catalogues."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trajevolve.cli.options import AsJson
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group of commands to `app`."""
+    group = typer.Typer(no_args_is_help=True, help="Make and check WebShop catalogues.")
+    group.command()(prepare)
+    group.command()(check)
+    group.command()(generate)
+    app.add_typer(group, name="webshop")
+
+
+def prepare(
+    products: Annotated[
+        Path, typer.Option(metavar="FILE", help="items_shuffle.json or items_shuffle_1000.json.")
+    ],
+    attributes: Annotated[
+        Path, typer.Option(metavar="FILE", help="items_ins_v2.json or items_ins_v2_1000.json.")
+    ],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The catalogue; made.")],
+    human: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="items_human_ins.json: people's instructions, not synthetic ones."
+        ),
+    ] = None,
+    nouns: Annotated[
+        str,
+        typer.Option(
+            metavar="spacy|words", help="Finds the nouns of titles; words: without spaCy, rougher."
+        ),
+    ] = "spacy",
+    json: AsJson = False,
+) -> None:
+    """Make a catalogue of WebShop's own files; the same command again goes on after a stop."""
+    from trajevolve.cli.output import note
+    from trajevolve.envs.webshop.prepare import Inputs, prepare
+
+    prepare(Inputs(products, attributes, human, nouns), out, note)
+    _show(out, json)
+
+
+def check(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A prepared catalogue.")],
+    json: AsJson = False,
+) -> None:
+    """Compare every file of a catalogue with the hash it was made with."""
+    from trajevolve.envs.webshop.folder import check_files
+
+    check_files(folder)
+    _show(folder, json)
+
+
+def generate(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the three files go.")],
+    count: Annotated[int, typer.Option(min=1, metavar="N", help="How many products.")] = 480,
+    seed: Annotated[int, typer.Option(min=0, metavar="S", help="Other seeds, others.")] = 0,
+) -> None:
+    """Write a generated shop in the form of WebShop's own files, for prepare."""
+    from trajevolve.envs.webshop.generated import generate as generated
+    from trajevolve.errors import UserError
+
+    if out.exists() and not out.is_dir():
+        raise UserError(f"--out {out}: is a file; give a folder")
+    generated(count, seed).write(out)
+    typer.echo(f"{count} products -> {out}")
+
+
+def _show(folder: Path, json: bool) -> None:
+    from trajevolve.cli.output import print_json
+    from trajevolve.envs.webshop.folder import read_manifest
+
+    manifest = read_manifest(folder)
+    if json:
+        print_json(manifest, indent=2)
+        return
+    parts = ", ".join(f"{name} {part['goals']}" for name, part in manifest["splits"].items())
+    typer.echo(f"{folder}: {manifest['products']} products, {manifest['goals']} goals ({parts})")
