@@ -261,6 +261,7 @@ NASTY = (
     "x\nmkdir ../marker",
     "../../marker",
     "--config",
+    "x" * 5000,
 )
 
 

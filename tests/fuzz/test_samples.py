@@ -17,6 +17,7 @@ import zstandard
 from fuzz.judging import judge, little_memory
 from fuzz.targets import (
     apply_setting,
+    check_exit,
     find_task,
     game_files,
     games,
@@ -152,6 +153,12 @@ REFUSED: dict[str, tuple[READ, Callable[[], bytes], str]] = {
 }
 
 
+@pytest.mark.parametrize("setting", ["env.name", "model.name"])
+def test_a_model_that_no_file_can_be_called(setting: str) -> None:
+    arguments = ["estimate", "--set", "model.device=cpu", "--set", f"{setting}={'x' * 400}"]
+    check_exit(arguments, b"", allowed=(2,))
+
+
 @pytest.mark.parametrize("kind", REFUSED)
 def test_is_refused(kind: str, tmp_path: Path) -> None:
     read, make, said = REFUSED[kind]
@@ -167,8 +174,11 @@ TAKEN: dict[str, tuple[READ, Callable[[], bytes]]] = {
     "answer: one tag without end": (parse_answer, lambda: b"<action>" * 200_000),
     "answer: both tags without end": (parse_answer, lambda: b"<think></thin><action>" * 100_000),
     "rows: deep, but readable": (verify_lines, lambda: nested_row(500)),
-    "rows: NaN": (verify_lines, lambda: lonely("x")[:-1] + b', "x": NaN}'),
-    "rows: too large a number": (verify_lines, lambda: lonely("x")[:-1] + b', "x": 1e999}'),
+    "rows: NaN": (verify_lines, lambda: lonely(games()[0][0].id)[:-1] + b', "x": NaN}'),
+    "rows: too large a number": (
+        verify_lines,
+        lambda: lonely(games()[0][0].id)[:-1] + b', "x": 1e999}',
+    ),
     "rows: a name no file can have": (verify_lines, lambda: lonely("x" * 5000 + "/a/b")),
     "rows: half a character": (verify_lines, lambda: lonely("\ud800/a/b")),
     "game: holds something from nowhere": (
@@ -188,11 +198,6 @@ def test_is_taken(kind: str, tmp_path: Path) -> None:
     data = make()
     with little_memory():
         assert judge(lambda: read(data, tmp_path)) == "done"
-
-
-@pytest.mark.parametrize("depth", range(900, 1000, 3))
-def test_a_row_that_can_be_read_can_be_written(depth: int, tmp_path: Path) -> None:
-    assert judge(lambda: verify_lines(nested_row(depth), tmp_path)) == "done"
 
 
 def changed_pack(folder: Path, **columns: Any) -> bytes:

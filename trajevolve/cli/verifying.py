@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -77,7 +78,8 @@ def _check_paths(input: Path, output: Path | None) -> None:
     from trajevolve.errors import UserError
     from trajevolve.files import check_writable
 
-    if str(input) != "-" and not input.is_file():
+    # Unlike Path.is_file this is False, not an error, for a name that no file can have.
+    if str(input) != "-" and not os.path.isfile(input):
         raise UserError(f"--input {input}: no such file; expected JSON lines of task and actions")
     if output is not None:
         check_writable(output)

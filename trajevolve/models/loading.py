@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ BUILTIN = Path(__file__).parent / "weights"
 def model_path(name: str, environment: str = "alfworld") -> Path:
     """Resolve ``builtin`` or a folder. Raises UserError when nothing lies there."""
     path = BUILTIN / environment / "policy" if name == "builtin" else Path(name)
-    if not (path / "config.json").is_file():
+    # Unlike Path.is_file this is False, not an error, for a name that no file can have.
+    if not os.path.isfile(path / "config.json"):
         raise UserError(
             f"model {name!r}: {path} has no config.json; give 'builtin' or a local folder in "
             "Hugging Face layout (models are never downloaded here)"
