@@ -152,7 +152,7 @@ def rows_of(path: Path, *actions: list[Any], mode: str = "cumulative") -> Path:
 
 @pytest.mark.parametrize("mode", ["cumulative", "independent"])
 def test_what_verify_wrote_is_played_for_its_texts(tmp_path: Path, view: View, mode: str) -> None:
-    source = rows_of(tmp_path / "v.jsonl", DETOUR, ["look", 7], [*PLAN, "look"], mode=mode)
+    source = rows_of(tmp_path / "v.jsonl", DETOUR, ["look", 7], [*PLAN, "go to room 2"], mode=mode)
     page = view(source, "--env", ENV)[1]
     detour, failure, longer = page["trajectories"]
     text = page["strings"]
@@ -163,7 +163,8 @@ def test_what_verify_wrote_is_played_for_its_texts(tmp_path: Path, view: View, m
     assert 2 in [int(t) for t in detour["replays"]]
     assert len(detour["minimal"]) == 5
     assert [step[4] for step in failure["steps"]] == [1, 0]
-    assert longer["reached"] == 5  # `look` came after the success
+    assert longer["reached"] == 5  # the last step came after the success
+    assert text[longer["final"]] == "room 3"
 
 
 def test_rows_of_an_unknown_environment_are_shown_without_observations(

@@ -49,6 +49,13 @@ def test_a_step_that_cannot_go_alone_goes_with_its_removal() -> None:
     assert (found.success, found.parts_at) == (True, None)
 
 
+def test_what_verification_removed_apart_is_left_out_apart() -> None:
+    actions = ["go to room 1", "go to room 0", *DETOUR]
+    trajectory = verified(actions, "a")
+    assert [step.label for step in trajectory.steps] == [0, 0, 1, 1, 0, 0, 1, 1, 1]
+    assert gather(Corridor(), TASK, trajectory).counterfactuals[5].omitted == (4, 5)
+
+
 def test_a_necessary_step_is_shown_failing() -> None:
     found = gather(Corridor(), TASK, verified(PLAN, "a")).counterfactuals[1]
     assert (found.omitted, found.fallen) == ((1,), (4,))

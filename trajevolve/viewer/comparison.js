@@ -130,7 +130,7 @@ function story(step, trajectory, replay) {
 function whyNone(step, trajectory) {
   if (trajectory.problem) return `No replay to show: ${trajectory.problem}.`;
   if (!trajectory.success)
-    return "A failed run has no replay to compare with: there is no success to lose. Its labels are the discriminator's.";
+    return `A failed run has no replay to compare with: there is no success to lose.${step.predicted === null ? "" : " Its labels are the discriminator's."}`;
   if (!trajectory.verified) return "This success was not verified: replayed as it is, it did not succeed, or nobody tried.";
   if (trajectory.reached !== undefined && step.position >= trajectory.reached)
     return "The task was solved before this step, so it was never needed.";

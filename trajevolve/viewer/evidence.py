@@ -39,7 +39,7 @@ class Counterfactual:
         unreached: positions that came after the replay's end.
         answers: the environment's answer to each position executed or, where asking changes
             nothing, tried in vain.
-        parts_at: first position after the omission whose answer or feasibility differs; None
+        parts_at: first position whose answer or feasibility differs from the trajectory's; None
             where nothing does.
         confirms: the outcome is the one that the step's label promises.
     """
@@ -217,8 +217,7 @@ def _tell(
     differing = (
         position
         for position in sorted({*walk.executed, *fallen})
-        if position > omitted[0]
-        and (position in fallen or answers[position] != answer(trajectory, position))
+        if position in fallen or answers[position] != answer(trajectory, position)
     )
     return Counterfactual(
         basis=basis,

@@ -153,7 +153,7 @@ let theme = "auto";
 function setTheme(name) {
   theme = name in THEMES ? name : "auto";
   document.documentElement.style.colorScheme = THEMES[theme];
-  byId("theme").textContent = { auto: "Auto", light: "Light", dark: "Dark" }[theme];
+  byId("theme").textContent = { auto: "◐ Auto", light: "○ Light", dark: "● Dark" }[theme];
   byId("theme").setAttribute("aria-label", `Colours: ${theme}. Change`);
   try {
     localStorage.setItem("trajevolve-theme", theme);
