@@ -210,6 +210,7 @@ def test_two_thousand_rows_keep_few_elements(tab: Browser, tmp_path: Path) -> No
     tab.show(write(tmp_path / "many.html", many))
     assert tab.text("#count") == "2,000 of 2,000 trajectories"
     assert len(tab.all(".row")) < 60
+    assert len(tab.all("tbody tr")) == 40
     tab.one("#list").click()
     tab.press(Keys.END)
     assert tab.text(".eyebrow code") == "399/0000/00/1+correction"

@@ -48,11 +48,13 @@ const groups = new Map();
 const childrenOf = new Map();
 for (const each of trajectories) {
   each.group = `${each.iteration} ${each.taskId}`;
-  groups.set(each.group, [...(groups.get(each.group) || []), each]);
-  if (each.evolution) {
-    const parent = each.evolution.parent;
-    childrenOf.set(parent, [...(childrenOf.get(parent) || []), each]);
-  }
+  collect(groups, each.group, each);
+  if (each.evolution) collect(childrenOf, each.evolution.parent, each);
+}
+
+function collect(map, key, value) {
+  if (map.has(key)) map.get(key).push(value);
+  else map.set(key, [value]);
 }
 
 /* What a step counts as, and who says so. */

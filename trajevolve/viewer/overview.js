@@ -99,11 +99,13 @@ function evolvedInto(children) {
     ".");
 }
 
+const LARGEST_GROUP = 40; // members listed
+
 /* The other trajectories of the same task and iteration: what the advantage compares with. */
 function groupTable(trajectory) {
   const members = groups.get(trajectory.group);
   if (members.length < 2) return null;
-  const rows = members.map((each) => el("tr", { "aria-current": each === trajectory ? "true" : null },
+  const rows = members.slice(0, LARGEST_GROUP).map((each) => el("tr", { "aria-current": each === trajectory ? "true" : null },
     el("td", {}, trajectoryLink(each.id), each.evolution && !each.evolution.accepted && " (not used)"),
     el("td", {}, marks(each, 40)),
     el("td", {}, each.success ? "✓ solved" : "✕ failed"),
@@ -111,8 +113,12 @@ function groupTable(trajectory) {
     el("td", { class: "figure" }, each.verified ? percent(each.rho) : "–"),
     el("td", { class: "figure" }, figure(each.reward)),
     el("td", { class: "figure" }, each.shaped || each.advantage ? signed(each.advantage) : "–")));
-  return section("Its group",
-    el("p", { class: "why" }, `${members.length} trajectories of this task in this iteration; the advantage Aᴱ compares them.`),
+  const sampled = trajectory.iteration === null
+    ? `${members.length} trajectories of this task.`
+    : `${members.length} trajectories of this task in this iteration; the advantage Aᴱ compares them.`;
+  const listed = members.length > LARGEST_GROUP ? ` The first ${LARGEST_GROUP}:` : "";
+  return section(trajectory.iteration === null ? "The same task" : "Its group",
+    el("p", { class: "why" }, sampled, listed),
     el("div", { class: "scroll" }, el("table", {},
       el("thead", {}, el("tr", {}, ["Trajectory", "Steps", "Outcome", "Length", "ρ", "Reward", "Aᴱ"].map((name, index) =>
         el("th", { scope: "col", class: index > 2 ? "figure" : null }, name)))),

@@ -65,7 +65,8 @@ function route() {
 function showList() {
   document.body.dataset.view = "list";
   document.title = `Trajectories · ${source.name}`;
-  if (!narrow.matches && visible.length) open(visible[0].id, null, false);
+  const first = visible.find((each) => telling(each) !== null) || visible[0];
+  if (!narrow.matches && first) open(first.id, null, false);
   else drawRows();
 }
 
