@@ -206,6 +206,11 @@ def test_a_page_has_a_place_of_its_own(ledger: Ledger, capsys: pytest.CaptureFix
     assert main(["view", "made"]) == 0
     assert "5 trajectories" in capsys.readouterr().out
     assert Path("reports/made/trajectories.html").is_file()
+    ledger.run_dir.rename("runs/made-0.5")
+    assert main(["view", "made-0.5"]) == 0
+    assert Path("reports/made-0.5/trajectories.html").is_file()
+    assert main(["view", "nothing"]) == 2
+    assert not Path("reports/nothing").exists()
 
 
 def of_another_version(path: Path) -> Path:

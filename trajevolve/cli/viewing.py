@@ -76,10 +76,10 @@ def view(
         return chosen or _environment(named, config, options)
 
     found = _find(what, folder)
-    target = out or Path("reports") / found.resolve().name.removesuffix(found.suffix) / PAGE
-    check_writable(target)
     source = limited(read_source(found, open_environment, iteration or ()), limit)
+    target = out or Path("reports") / source.name / PAGE
     try:
+        check_writable(target)
         replayed = gather_evidence(source, evidence, Progress("replayed"))
     finally:
         if source.environment:
