@@ -61,6 +61,8 @@ def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixtu
         (["evaluate", "--model", "/nowhere"], "/nowhere"),
         (["check-env", "no.such.module:Thing"], "no"),
         (["view"], "RUN-OR-FILE"),
+        (["report", "n" * 5000], "longer than the name of a file"),
+        (["train", "--dry-run", "--set", "iterations=1000000000"], "iterations"),
     ],
 )
 def test_input_that_cannot_be_used_is_one_line_and_status_2(

@@ -175,6 +175,26 @@ def test_an_unreadable_shard_is_named(tmp_path: Path, damage: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(("column", "value"), [("termination", b"\xe3("), ("kind", b"sideways")])
+def test_a_shard_of_others_that_holds_no_trajectories_is_named(
+    tmp_path: Path, column: str, value: bytes
+) -> None:
+    path = tmp_path / "shard.parquet"
+    write_shard(path, [TRAJECTORY_WITH_EVERY_FIELD])
+    rows = pq.read_table(path).to_pylist()
+    if column == "kind":
+        rows[0]["steps"][0]["kind"] = value.decode()
+        table = pa.Table.from_pylist(rows, schema=SCHEMA)
+    else:
+        # Arrow takes bytes for text unseen, as it does when it reads a file.
+        text = pa.array([value]).view(pa.string())
+        table = pa.Table.from_pylist(rows, schema=SCHEMA)
+        table = table.set_column(SCHEMA.get_field_index(column), SCHEMA.field(column), text)
+    pq.write_table(table, path)
+    with pytest.raises(UserError, match=r"shard\.parquet: not a readable"):
+        read_shard(path)
+
+
 @pytest.mark.parametrize("version", [b"2", None])
 def test_another_version_is_refused_by_name(tmp_path: Path, version: bytes | None) -> None:
     metadata = {} if version is None else {VERSION_KEY: version}

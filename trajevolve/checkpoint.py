@@ -154,6 +154,8 @@ def _read_record(directory: Path) -> dict[str, Any]:
             f"{path}: schema_version {version!r}, this version reads {SCHEMA_VERSION}; "
             "use a checkpoint written by this version"
         )
+    if not isinstance(record.get("files"), dict):
+        raise UserError(f"{path}: lists no files; use another checkpoint")
     return dict(record)
 
 

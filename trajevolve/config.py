@@ -210,7 +210,7 @@ class RunConfig(Section):
     preset: Literal["default", "paper", "verl_agent_compat"] = "default"
     method: str = Field("trajevolve", description="advantage estimator")
     seed: int = Field(0, ge=0)
-    iterations: int = Field(40, ge=0)
+    iterations: int = Field(40, ge=0, le=100_000)
     threads: int = Field(0, ge=0, description="torch threads; 0: all cores")
     env: EnvConfig = EnvConfig()
     model: ModelConfig = ModelConfig()

@@ -8,7 +8,8 @@ compare a redone stage by its md5.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -118,24 +119,30 @@ def read_shard(path: Path) -> list[Trajectory]:
     Raises:
         UserError: the file is missing, damaged, of another schema version or no shard at all.
     """
-    return [_trajectory(row) for row in _read_table(path).to_pylist()]
+    with _readable(path):
+        return [_trajectory(row) for row in _read_table(path).to_pylist()]
 
 
 def _read_table(path: Path) -> pa.Table:
-    try:
-        metadata = pq.read_schema(path).metadata or {}
-        version = metadata.get(VERSION_KEY, b"").decode()
-        if version != SCHEMA_VERSION:
-            raise UserError(
-                f"{path}: schema version {version or 'none'}, this program reads "
-                f"{SCHEMA_VERSION}; use the release that wrote the file"
-            )
-        return pq.read_table(
-            path, schema=SCHEMA, partitioning=None, page_checksum_verification=True
+    metadata = pq.read_schema(path).metadata or {}
+    version = metadata.get(VERSION_KEY, b"").decode()
+    if version != SCHEMA_VERSION:
+        raise UserError(
+            f"{path}: schema version {version or 'none'}, this program reads "
+            f"{SCHEMA_VERSION}; use the release that wrote the file"
         )
+    return pq.read_table(path, schema=SCHEMA, partitioning=None, page_checksum_verification=True)
+
+
+@contextlib.contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Turn whatever reading a damaged file comes to into one UserError."""
+    try:
+        yield
     except FileNotFoundError:
         raise UserError(f"{path}: no such shard; `dvc checkout` restores a versioned one") from None
-    except (OSError, pa.ArrowException) as error:
+    # ValueError: bytes that are no text, an unknown kind; TypeError: a record with other fields.
+    except (OSError, pa.ArrowException, ValueError, TypeError) as error:
         reason = " ".join(str(error).split())
         raise UserError(
             f"{path}: not a readable Parquet shard ({reason}); delete it and run again, "

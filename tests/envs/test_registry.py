@@ -38,6 +38,7 @@ def test_a_module_in_the_current_folder(tmp_path, monkeypatch):
         ("toys.house:Env", {}, "toys.house has no class or function 'Env'"),
         ("toys.house:HouseEnvironment", {"size": 3}, "options size do not fit"),
         ("toys.house:house_task", {"goal": "hand"}, "expected an Environment, got Task"),
+        ("os:abort", {}, "os has no class or function 'abort'"),
         (":", {}, "is unknown"),
     ],
 )

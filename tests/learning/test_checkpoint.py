@@ -93,6 +93,9 @@ def test_a_folder_without_a_readable_record_is_refused(tmp_path):
     record.write_text(json.dumps({"schema_version": 7}))
     with pytest.raises(UserError, match="schema_version 7, this version reads 1"):
         read_checkpoint(tmp_path / "a")
+    record.write_text(json.dumps({"schema_version": 1}))
+    with pytest.raises(UserError, match=r"checkpoint\.json: lists no files"):
+        read_checkpoint(tmp_path / "a")
     record.write_text("{")
     with pytest.raises(UserError, match=r"checkpoint\.json: cannot be read"):
         read_checkpoint(tmp_path / "a")

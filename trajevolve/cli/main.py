@@ -6,6 +6,7 @@ could not be used; 130 interrupted, or nobody reads the output any more.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
@@ -106,6 +107,8 @@ def _report(error: Exception, debug: bool) -> int:
         return _report_usage(error, usage())
     if debug:
         traceback.print_exc()
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        error = UserError(f"{error.filename!r}: longer than the name of a file can be")
     if isinstance(error, UserError):
         _say(str(error))
         return 2

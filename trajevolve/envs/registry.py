@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -74,7 +75,8 @@ def _load(path: str, name: str, extra: str) -> Callable[..., Any]:
     except ModuleNotFoundError as error:
         raise UserError(f"environment {name}: {_how_to_get(error, module_name, extra)}") from None
     factory = getattr(module, attribute, None)
-    if not callable(factory):
+    # What is built into the interpreter (os:abort, say) makes no environment.
+    if not (inspect.isclass(factory) or inspect.isfunction(factory)):
         raise UserError(f"environment {name}: {module_name} has no class or function {attribute!r}")
     return factory
 

@@ -44,7 +44,9 @@ def save_learner(
 def load_learner(learner: Learner, directory: Path) -> int:
     """Restore what :func:`save_learner` wrote; return the recorded iteration."""
     record = read_checkpoint(directory)
-    weights = type(learner.model).from_pretrained(directory, dtype=torch.float32).state_dict()
+    kind = type(learner.model)
+    saved = kind.from_pretrained(directory, dtype=torch.float32, use_safetensors=True)
+    weights = saved.state_dict()
     try:
         learner.model.load_state_dict(weights)
         load_optimiser(learner.model, learner.optimiser, load_file(directory / OPTIMISER))
