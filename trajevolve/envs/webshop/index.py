@@ -67,7 +67,14 @@ class Index:
     def search(self, query: str, count: int) -> Ints:
         """Return the rows of the best `count` products, best first; fewer where fewer match.
 
-        A term that the query repeats weighs as often. Equal scores are ordered by asin.
+        Equal scores are ordered by asin.
+        """
+        return self._best(self.scores(query), count)
+
+    def scores(self, query: str) -> bm25.Floats:
+        """Return the score of every product; shape (N,), 0 where no term matches.
+
+        A term that the query repeats weighs as often.
         """
         total = np.zeros(len(self.ranks), np.float64)
         for term, times in Counter(terms(query)).items():
@@ -77,7 +84,7 @@ class Index:
                 weight = np.float32(times) * bm25.idf(len(self.ranks), frequency)
                 scored = bm25.scores(weight, self.posting_saturation[postings])
                 total[self.posting_rows[postings]] += scored
-        return self._best(total.astype(np.float32), count)
+        return total.astype(np.float32)
 
     def _best(self, scores: bm25.Floats, count: int) -> Ints:
         """Sort the highest `count` scores above 0; rows that tie at the border compete by asin."""

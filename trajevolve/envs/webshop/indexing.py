@@ -144,7 +144,7 @@ def _write_postings(
     """Copy each segment's postings behind those of the segments before it, term by term."""
     rows = allocate("posting_rows", int(offsets[-1]), np.int32)
     saturated = allocate("posting_saturation", int(offsets[-1]), np.float32)
-    norms = bm25.length_norms(float(np.mean(lengths)) if len(lengths) else 1.0)
+    norms = bm25.length_norms(float(np.mean(lengths)) if np.any(lengths) else 1.0)
     number = {name: place for place, name in enumerate(names)}
     free = np.array(offsets[:-1], np.int64)
     for load in segments:

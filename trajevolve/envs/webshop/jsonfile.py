@@ -6,7 +6,7 @@ import codecs
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from trajevolve.errors import UserError
 
@@ -124,12 +124,19 @@ class _Reader:
                 if not self._grow():
                     self._fail(f"not valid JSON: {error}")
                 continue
-            # A number at the end of the window may go on; anything else is complete.
-            if end == len(self.text) and self._grow():
+            if _may_go_on(self.text, end) and self._grow():
                 continue
             self.at = end
             return found
 
-    def _fail(self, problem: str) -> None:
+    def _fail(self, problem: str) -> NoReturn:
         where = self.before + self.at
         raise UserError(f"{self.path}: character {where}: {problem}; is the file complete?")
+
+
+def _may_go_on(text: str, end: int) -> bool:
+    """Say whether what ends at `end` could be the beginning of a number cut by the window's end.
+
+    ``1`` before ``.5`` or ``e+5`` is read as a number of its own.
+    """
+    return len(text) - end <= 2 and not text[end:].strip(".eE+-")

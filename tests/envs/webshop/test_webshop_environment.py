@@ -1,0 +1,166 @@
+"""The environment: its contract, labels of redundant looks, corrections, where data come from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from trajevolve.credit.verification import verify
+from trajevolve.envs.checker import check_environment
+from trajevolve.envs.contract import Kind
+from trajevolve.envs.registry import make_env
+from trajevolve.envs.webshop import environment
+from trajevolve.envs.webshop.catalogue import Catalogue
+from trajevolve.envs.webshop.environment import WebshopEnvironment
+from trajevolve.errors import UserError
+from trajevolve.evolution.correction import nearest_action
+
+
+@pytest.fixture(autouse=True)
+def _no_data_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WEBSHOP_DATA", raising=False)
+
+
+@pytest.fixture
+def tiny_env(tiny_shop: Catalogue, monkeypatch: pytest.MonkeyPatch) -> WebshopEnvironment:
+    monkeypatch.setattr(environment, "generated_catalogue", lambda: tiny_shop)
+    return WebshopEnvironment()
+
+
+@pytest.fixture
+def real_env(real_shop: Catalogue, monkeypatch: pytest.MonkeyPatch) -> WebshopEnvironment:
+    monkeypatch.setattr(environment, "generated_catalogue", lambda: real_shop)
+    return WebshopEnvironment()
+
+
+def test_keeps_the_contract() -> None:
+    env = make_env("webshop")
+    report = check_environment(env, env.tasks("train", 4))
+    assert {check.status for check in report.checks} == {"pass"}, str(report)
+
+
+def test_keeps_the_contract_on_real_products(real_env: WebshopEnvironment) -> None:
+    report = check_environment(real_env, real_env.tasks("dev", 4))
+    assert {check.status for check in report.checks} == {"pass"}, str(report)
+
+
+BUY = ("search[blue mug]", "click[b000000002]", "click[blue]", "click[buy now]")
+
+
+def test_purchase(tiny_env: WebshopEnvironment) -> None:
+    task = tiny_env.task("0")
+    assert task.type == "garden"
+    assert tiny_env.reset(task).admissible == ("search[<your query>]",)
+    outcomes = [tiny_env.step(action) for action in BUY]
+    assert [outcome.done for outcome in outcomes] == [False, False, False, True]
+    last = outcomes[-1]
+    assert (last.success, last.score, last.reward, last.observation.admissible) == (True, 1, 1, ())
+    assert tiny_env.success()
+
+
+def test_poor_purchase_ends_without_success(tiny_env: WebshopEnvironment) -> None:
+    tiny_env.reset(tiny_env.task("0"))
+    for action in (BUY[0], BUY[1]):
+        assert tiny_env.step(action).reward == 0.0
+    bought = tiny_env.step("click[buy now]")
+    assert (bought.done, bought.success) == (True, False)
+    assert bought.score == bought.reward == pytest.approx(2 / 3)
+    assert not tiny_env.step("click[back to search]").feasible
+
+
+def test_invalid_actions_change_nothing(tiny_env: WebshopEnvironment) -> None:
+    start = tiny_env.reset(tiny_env.task("0"))
+    for action in ("click[buy now]", "search[]", "buy it", "", "search red"):
+        outcome = tiny_env.step(action)
+        assert (outcome.feasible, outcome.reward, outcome.done) == (False, 0.0, False)
+        assert outcome.observation == start
+
+
+def test_looks_are_information_and_detours_redundant(tiny_env: WebshopEnvironment) -> None:
+    """A tab and its < prev are kept as information; another mug and the way back fall."""
+    actions = [
+        *("search[blue mug]", "click[b000000001]", "click[< prev]", "click[b000000002]"),
+        *("click[features]", "click[< prev]", "click[red]", "click[blue]", "click[buy now]"),
+    ]
+    found = verify(tiny_env, tiny_env.task("0"), actions)
+    assert found.labels == (1, 0, 0, 1, 1, 1, 0, 1, 1)
+
+
+def test_kinds_and_coupling(tiny_env: WebshopEnvironment) -> None:
+    assert tiny_env.kind("click[Features]") == Kind.INFORMATION
+    for action in ("search[features]", "click[< prev]", "click[blue]", "click[buy now]", "look"):
+        assert tiny_env.kind(action) == Kind.CHANGING
+    actions = ["search[x]", "click[a]", "click[features]", "click[< prev]", "click[< prev]"]
+    assert list(tiny_env.coupled(actions)) == [(2, 3)]
+    assert list(tiny_env.coupled(["click[features]", "click[back to search]"])) == []
+
+
+@pytest.mark.parametrize(
+    ("where", "meant", "nearest"),
+    [
+        ((), "search red mug", "search[red mug]"),
+        ((), "search[red mug", "search[red mug]"),
+        ((), "search: [red mug]", "search[red mug]"),
+        ((), "click[red mug]", "search[red mug]"),
+        ((), "click[back to search]", None),
+        ((), "search[]", None),
+        (BUY[:1], "click[B000000002", "click[b000000002]"),
+        (BUY[:1], "click[back to serch]", "click[back to search]"),
+        (BUY[:1], "search[green cups]", None),
+        (BUY[:2], "click[blu]", "click[blue]"),
+        (BUY[:2], "click buy now", "click[buy now]"),
+    ],
+)
+def test_nearest_action(
+    tiny_env: WebshopEnvironment, where: tuple[str, ...], meant: str, nearest: str | None
+) -> None:
+    tiny_env.reset(tiny_env.task("0"))
+    for action in where:
+        tiny_env.step(action)
+    found = nearest_action(tiny_env.canonical(meant), tiny_env.corrections(meant), 0.5)
+    assert (found[0] if found else None) == nearest
+    if found:
+        assert tiny_env.advance(found[0]).feasible
+
+
+def test_tasks(tiny_env: WebshopEnvironment) -> None:
+    env = WebshopEnvironment("generated")
+    assert len(env.tasks("train")) == len(tiny_env.tasks("train")) == 1
+    assert env.task(" 0 ").id == "0"
+    for wrong in ("1", "-1", "x", "", "0/1", "²"):
+        with pytest.raises(UserError, match="has goals 0 to 0"):
+            env.task(wrong)
+    with pytest.raises(UserError, match="split 'valid_seen'"):
+        env.tasks("valid_seen")
+
+
+def test_samples_of_a_split() -> None:
+    env = make_env("webshop")
+    some = [task.id for task in env.tasks("train", 9, seed=1)]
+    assert some == [task.id for task in env.tasks("train", 9, seed=1)]
+    assert some == sorted(some, key=int) and len(set(some)) == 9
+    assert some != [task.id for task in env.tasks("train", 9, seed=2)]
+    assert [task.id for task in env.tasks("test")[:3]] == ["0", "1", "2"]
+
+
+def test_environments_share_one_catalogue_and_not_their_state() -> None:
+    one, two = make_env("webshop"), make_env("webshop")
+    assert isinstance(one, WebshopEnvironment) and isinstance(two, WebshopEnvironment)
+    assert one.shop is two.shop
+    one.reset(one.task("0"))
+    two.reset(two.task("1"))
+    one.step("search[lamp]")
+    assert two.snapshot() != one.snapshot()
+
+
+def test_where_data_come_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match=r"holds no prepared WebShop catalogue.*webshop prepare"):
+        WebshopEnvironment(tmp_path)
+    monkeypatch.setenv("WEBSHOP_DATA", str(tmp_path / "none"))
+    with pytest.raises(UserError, match="none: holds no prepared"):
+        make_env("webshop")
+    assert make_env("webshop", data="generated").task("0").id == "0"
+    with pytest.raises(RuntimeError, match="reset"):
+        WebshopEnvironment("generated").step("search[x]")
