@@ -44,6 +44,7 @@ def test_a_missing_engine_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) ->
 
 @installed
 @pytest.mark.slow
+@pytest.mark.timeout(1200)  # 80 CPU seconds, and much longer on a machine that does other work
 def test_ten_games_of_all_types_play_alike_on_engine_and_simulator(
     tmp_path: Path, real_data: Path, engine: Environment
 ) -> None:
