@@ -80,6 +80,16 @@ def test_it_is_named_and_not_trained_on(
     assert learned == (file == "evaluation")
 
 
+def test_a_manifest_that_is_still_json(run_dir: Path, config: RunConfig) -> None:
+    path = run_dir / "manifest.json"
+    content = path.read_text()
+    name = '"config_digest": "'
+    digit = content[content.index(name) + len(name)]
+    path.write_text(content.replace(name + digit, name + ("0" if digit != "0" else "1")))
+    with pytest.raises(UserError, match=r"manifest\.json: damaged, or changed by hand; restore it"):
+        go_on(run_dir, config)
+
+
 @pytest.mark.parametrize("file", ["shard of labels", "weights", "adapter"])
 def test_the_remedy_helps(
     file: str, run_dir: Path, config: RunConfig, whole: dict[tuple[int, str], str]

@@ -78,6 +78,7 @@ def test_bad_updates_in_a_row_are_counted_over_iterations_and_restarts(
 
     resumed = Policy(config)
     resumed.load(tmp_path / "checkpoint")
+    assert resumed.learner.bad_updates == skipped
     assert same(state(resumed.learner.model, resumed.learner.optimiser), before)
     with bad_gradients(resumed.learner.model), pytest.raises(UserError, match="5 updates in a row"):
         for iteration in range(2, 5):
