@@ -260,6 +260,16 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
 }
 
+ENVIRONMENTS: dict[str, dict[str, Any]] = {
+    "webshop": {
+        "env": {"split": "train", "step_limit": 20},
+        "agent": {"max_prompt_tokens": 4096},
+        "learner": {"mini_batch_steps": 64},
+        "evaluation": {"panel": "test", "selection": "dev"},
+    },
+}
+"""What an environment needs otherwise than ALFWorld (paper, appendix B); lies over the preset."""
+
 METHODS: dict[str, dict[str, Any]] = {
     "grpo": {"discriminator": {"enabled": False}, "evolution": {"enabled": False}},
 }
@@ -287,10 +297,16 @@ def parse_config(content: Mapping[str, Any], source: str = "the configuration") 
             f"{source}: preset: {shown(preset)} is unknown; allowed: {', '.join(PRESETS)}"
         )
     try:
-        base = _merge(PRESETS[preset], METHODS.get(str(content.get("method")), {}))
+        base = _merge(PRESETS[preset], ENVIRONMENTS.get(_environment(content), {}))
+        base = _merge(base, METHODS.get(str(content.get("method")), {}))
         return RunConfig.model_validate(_merge(base, content))
     except ValidationError as error:
         raise UserError(f"{source}: {_explain(error)}") from None
+
+
+def _environment(content: Mapping[str, Any]) -> str:
+    env = content.get("env")
+    return str(env.get("name")) if isinstance(env, Mapping) else ""
 
 
 def _read_file(path: Path) -> dict[str, Any]:

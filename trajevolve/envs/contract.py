@@ -174,6 +174,14 @@ class Environment(ABC):
         """
         raise NotImplementedError(f"{self.spec.name} lists no admissible actions")
 
+    def corrections(self, action: str) -> Sequence[str]:
+        """List what a wrong `action` may have meant: the candidates, unless overridden.
+
+        Where an action holds free text no list has it; the environment then writes the action
+        that `action` tried to be (WebShop: ``search red shoes`` → ``search[red shoes]``).
+        """
+        return self.candidates()
+
     def snapshot(self) -> Any:
         """Return an immutable mark of the current state, O(1). Only with ``spec.snapshots``."""
         raise NotImplementedError(f"{self.spec.name} offers replay only")

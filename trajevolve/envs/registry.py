@@ -28,7 +28,8 @@ def make_env(name: str, **options: Any) -> Environment:
     Args:
         name: a built-in name (``alfworld``), or ``module:attribute`` of a class or of a function
             that returns an environment. Modules in the current folder are found too.
-        **options: passed on. ALFWorld takes ``data``, ``backend`` and ``difficulty``.
+        **options: passed on. ALFWorld takes ``data``, ``backend`` and ``difficulty``, WebShop
+            ``data`` and ``show_attributes``.
 
     Raises:
         UserError: nothing is known under that name, its package is not installed, or an option

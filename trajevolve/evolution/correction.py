@@ -112,7 +112,7 @@ def _corrected(
     meant = _meant_action(step)
     if not meant:
         return None
-    found = nearest_action(env.canonical(meant), env.candidates(), min_similarity)
+    found = nearest_action(env.canonical(meant), env.corrections(meant), min_similarity)
     if found is None:
         return None
     action, _ = found

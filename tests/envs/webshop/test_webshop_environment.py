@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from trajevolve.config import parse_config
 from trajevolve.credit.verification import verify
 from trajevolve.envs.checker import check_environment
 from trajevolve.envs.contract import Kind
@@ -14,7 +15,8 @@ from trajevolve.envs.webshop import environment
 from trajevolve.envs.webshop.catalogue import Catalogue
 from trajevolve.envs.webshop.environment import WebshopEnvironment
 from trajevolve.errors import UserError
-from trajevolve.evolution.correction import nearest_action
+from trajevolve.evolution.correction import correct, nearest_action
+from trajevolve.trajectory import Step, Trajectory
 
 
 @pytest.fixture(autouse=True)
@@ -122,6 +124,38 @@ def test_nearest_action(
     assert (found[0] if found else None) == nearest
     if found:
         assert tiny_env.advance(found[0]).feasible
+
+
+def test_correction_searches_on_the_index_page(tiny_env: WebshopEnvironment) -> None:
+    """A failed episode that began with a malformed search goes on from the corrected one."""
+    meant = ("search blue mug", "click[b000000001]", "click[buy now]")
+    steps = tuple(
+        Step(
+            observation="",
+            admissible=None,
+            response=action,
+            action=action,
+            valid=number > 0,
+            kind=Kind.CHANGING,
+            reward=0.0,
+        )
+        for number, action in enumerate(meant)
+    )
+    task = tiny_env.task("0")
+    parent = Trajectory("0/0/0", task.id, task.type, task.text, 0, steps, False, 0.0, 0.0)
+    plan = correct(parent, task, tiny_env, lambda action: action, 0.5)
+    assert [kept.action for kept in plan.kept] == ["search[blue mug]", *meant[1:]]
+    assert plan.t_err == 0
+
+
+def test_published_limits_are_the_default() -> None:
+    for preset in ("default", "paper"):
+        config = parse_config({"preset": preset, "env": {"name": "webshop"}})
+        assert (config.env.step_limit, config.agent.max_prompt_tokens) == (20, 4096)
+        assert (config.env.split, config.evaluation.panel) == ("train", "test")
+    chosen = parse_config({"env": {"name": "webshop", "step_limit": 15}})
+    assert chosen.env.step_limit == 15
+    assert parse_config({"preset": "paper"}).env.step_limit == 30
 
 
 def test_tasks(tiny_env: WebshopEnvironment) -> None:

@@ -172,5 +172,5 @@ def test_word_nouns() -> None:
 
 def test_index_is_mapped_not_read(inputs: Inputs, tmp_path: Path) -> None:
     shop = open_catalogue(prepare(inputs, tmp_path / "shop", silent))
-    assert isinstance(shop.index.posting_rows, np.memmap)
+    assert isinstance(shop.index.posting_rows.base, np.memmap)
     assert isinstance(shop.goal_order, np.memmap)

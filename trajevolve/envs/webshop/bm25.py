@@ -67,6 +67,11 @@ def saturation(counts: npt.NDArray[np.integer], norms: Floats) -> Floats:
     return ONE + counts.astype(np.float32) * norms
 
 
-def scores(weight: np.float32, saturated: Floats) -> Floats:
-    """Return w - w/(1 + tf·norm), where w is the idf times the term's count in the query."""
+def scores(weight: Floats, saturated: Floats) -> Floats:
+    """Return w - w/(1 + tf·norm), where w is the idf times the term's count in the query.
+
+    Args:
+        weight: w of each posting, shape (n,).
+        saturated: 1 + tf·norm of each posting, shape (n,).
+    """
     return weight - weight / saturated
