@@ -114,6 +114,118 @@ def test_no_rows_are_no_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().out == ""
 
 
+def talk(*answers: str, **fields: Any) -> dict[str, Any]:
+    turns = [{"from": "human", "value": "room 0"}, {"from": "gpt", "value": "OK"}]
+    for answer in answers:
+        turns.append({"from": "human", "value": "seen"})
+        turns.append({"from": "gpt", "value": f"Thought: so\nAction: {answer}"})
+    return {"id": 3, "game_file": "0", "conversations": turns, **fields}
+
+
+def test_an_array_of_conversations_is_verified_reported_and_viewed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, labels = tmp_path / "log.json", tmp_path / "labels.jsonl"
+    source.write_text(json.dumps([talk(*DETOUR), talk("look"), {"messages": []}], indent=1))
+    options = ["--input", str(source), "--output", str(labels), "--report", "-"]
+    assert main(["verify", "--env", CORRIDOR, *options]) == 1
+    page = capsys.readouterr().out
+    solved, failed, bad = map(json.loads, labels.read_text().splitlines())
+    assert (solved["actions"], solved["labels"]) == (DETOUR, [1, 1, 0, 0, 1, 1, 1])
+    assert solved["minimal"] == PLAN
+    assert solved["record"]["id"] == 3
+    turns = solved["record"]["conversations"]
+    assert [turns[t]["value"].rpartition(": ")[2] for t in solved["turns"]] == DETOUR
+    assert failed["labels"] is None
+    assert bad == {"error": "item 3: the conversation holds no answer of the assistant"}
+    for line in (
+        "| rows | 3 |",
+        "| rows in error | 1 |",
+        "| successes | 1 |",
+        "| not successful in replay | 1 |",
+        "| redundant steps | 2 (28.6 %) |",
+        "| steps of the minimal sequences | 5 |",
+        "| steps saved by them | 2 (28.6 %) |",
+        "| chest | 2 | 1 | 7 | 2 | 28.6 % | 5 | 2 (28.6 %) |",
+        "| go | 2 | 5 | 40.0 % |",
+        "- item 3: the conversation holds no answer of the assistant",
+    ):
+        assert line in page.splitlines()
+    out = tmp_path / "page.html"
+    options = ["--out", str(out), "--env", CORRIDOR, "--json"]
+    assert main(["view", str(labels), *options]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["trajectories"], shown["replays"] > 0) == (2, True)
+    assert "1 rows hold an error" in shown["notes"][0]
+
+
+def test_step_records_are_gathered_and_verified(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    steps = [
+        {"traj_uid": uid, "gamefile": "0", "output": f"<think></think><action>{action}</action>"}
+        for action, other in zip(DETOUR, [*PLAN, "look", "look"], strict=True)
+        for uid, action in (("a", action), ("b", other))
+    ]
+    source, report = write(tmp_path / "steps.jsonl", *steps), tmp_path / "new" / "report.md"
+    options = ["--input", str(source), "--format", "verl-agent", "--report", str(report)]
+    assert main(["verify", "--env", CORRIDOR, *options]) == 0
+    first, second = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (first["labels"], first["trajectory"]) == ([1, 1, 0, 0, 1, 1, 1], "a")
+    assert first["steps"] == [1, 3, 5, 7, 9, 11, 13]
+    assert second["labels"][:5] == [1] * 5
+    assert "| successes | 2 |" in report.read_text()
+
+
+def test_input_of_no_known_format_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, labels = write(tmp_path / "odd.jsonl", {"input": "x", "score": 1}), tmp_path / "out"
+    options = ["--input", str(source), "--output", str(labels)]
+    assert main(["verify", "--env", CORRIDOR, *options]) == 2
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err.count("\n")) == ("", 1)
+    for expected in ("line 1 is an object with input, score", "actions", "messages", "traj_uid"):
+        assert expected in captured.err
+    assert [path.name for path in tmp_path.iterdir()] == ["odd.jsonl"]
+
+
+def test_a_torn_document_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "log.json").write_text(json.dumps([talk(*PLAN)] * 2, indent=1)[:-9])
+    assert main(["verify", "--env", CORRIDOR, "--input", str(tmp_path / "log.json")]) == 2
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err.count("\n")) == ("", 1)
+
+
+@pytest.mark.parametrize("extra", [[], ["--output", "same.md"], ["--output", "x", "--report", "."]])
+def test_a_report_needs_a_place_of_its_own(
+    extra: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = write(tmp_path / "rows.jsonl", SOLVED)
+    report = "same.md" if extra else "-"
+    options = ["--input", str(source), "--report", report, *extra]
+    assert main(["verify", "--env", CORRIDOR, *options]) == 2
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err.count("\n")) == ("", 1)
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.jsonl"]
+
+
+def test_a_report_shows_foreign_text_as_text(tmp_path: Path) -> None:
+    rows = [{"task": "0", "actions": ["<b>|x*"], "id": 1}, b"<img src=x>|"]
+    source, report = write(tmp_path / "rows.jsonl", *rows), tmp_path / "report.md"
+    solved = write(tmp_path / "more.jsonl", {"task": "0", "actions": ["<b>|", *PLAN, None]})
+    for path in (source, solved):
+        options = ["--input", str(path), "--report", str(report), "--output", str(tmp_path / "o")]
+        main(["verify", "--env", CORRIDOR, *options])
+        text = report.read_text()
+        assert "<" not in text.replace("\\<", "")
+    assert "| (no action) | 1 | 1 | 100.0 % |" in text
+
+
 def test_the_checker_passes_a_sound_environment(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check-env", CORRIDOR, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)

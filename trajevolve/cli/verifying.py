@@ -6,11 +6,14 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Annotated, Any, Literal
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from trajevolve.cli.options import BackendName, DataFolder, EnvName
+
+if TYPE_CHECKING:
+    from trajevolve.formats.records import Record
 
 
 def register(app: typer.Typer) -> None:
@@ -21,7 +24,7 @@ def register(app: typer.Typer) -> None:
 def verify(
     env: EnvName,
     input: Annotated[
-        Path, typer.Option("--input", metavar="FILE", help="JSONL; - reads standard input.")
+        Path, typer.Option("--input", metavar="FILE", help="JSON or JSONL; - is standard input.")
     ],
     data: DataFolder = None,
     mode: Annotated[
@@ -44,23 +47,46 @@ def verify(
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Instead of standard output.")
     ] = None,
+    format: Annotated[
+        Literal["auto", "rows", "verl-agent", "conversations"],
+        typer.Option(help="Of the input; auto goes by its first object."),
+    ] = "auto",
+    task_key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY", help="Where a record names its task, e.g. meta.game; else usual keys."
+        ),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.md", help="Also write what was redundant; - prints it."),
+    ] = None,
 ) -> None:
     """Label every step of recorded trajectories as necessary (1) or redundant (0).
 
-    Input: one object a line, {"task": PATH-OR-ID, "actions": [...]}. Output: the same rows in
-    order with env, success, labels, dependents, minimal and transitions. A row that cannot be
-    read or run becomes {"error": ...} in its place, and the exit status is 1.
+    Input: one object a line, {"task": PATH-OR-ID, "actions": [...]}, or conversations, or step
+    records of verl-agent. Output: rows in order with task, actions, env, success, labels,
+    dependents, minimal and transitions. A row that cannot be read or run becomes {"error": ...}
+    in its place, and the exit status is 1.
     """
     from trajevolve.cli.options import open_environment
-    from trajevolve.credit.rows import verify_rows
+    from trajevolve.credit.rows import verify_records
     from trajevolve.files import write_atomically
+    from trajevolve.formats.detect import to_rows
+    from trajevolve.reports.redundancy import Redundancy
 
-    _check_paths(input, output)
+    _check_paths(input, output, report)
     environment = open_environment(env, data, backend)
+    found = Redundancy(environment.spec.name, environment.canonical)
     try:
-        rows = verify_rows(
-            _lines(input), environment, mode=mode, order=order, loop_prepass=loop_prepass
+        verified = verify_records(
+            to_rows(_records(input), format, task_key),
+            environment,
+            mode=mode,
+            order=order,
+            loop_prepass=loop_prepass,
         )
+        rows = found.counting(verified)
         if output is None:
             bad = write_rows(rows, sys.stdout)
         else:
@@ -69,12 +95,14 @@ def verify(
             bad = counted[0]
     finally:
         environment.close()
+    if report is not None:
+        _write_report(found.markdown(), report)
     if bad:
         typer.echo(f'{bad} rows could not be verified; see their "error"', err=True)
         raise typer.Exit(1)
 
 
-def _check_paths(input: Path, output: Path | None) -> None:
+def _check_paths(input: Path, output: Path | None, report: Path | None) -> None:
     from trajevolve.errors import UserError
     from trajevolve.files import check_writable
 
@@ -83,20 +111,38 @@ def _check_paths(input: Path, output: Path | None) -> None:
         raise UserError(f"--input {input}: no such file; expected JSON lines of task and actions")
     if output is not None:
         check_writable(output)
+    if report is None:
+        return
+    if str(report) != "-":
+        check_writable(report)
+    elif output is None:
+        raise UserError("--report -: standard output holds the rows; add --output FILE for them")
+    if output is not None and report.resolve() == output.resolve():
+        raise UserError(f"--report {report}: holds the rows already; give it a file of its own")
 
 
-def _lines(path: Path) -> Iterator[bytes]:
-    """Yield lines undecoded: one that is not UTF-8 then fails as a row, not the whole file."""
+def _records(path: Path) -> Iterator[Record]:
+    """Read undecoded: a line that is not UTF-8 then fails as a row, not the whole file."""
     from trajevolve.errors import UserError
+    from trajevolve.formats.records import read_records
 
     if str(path) == "-":
-        yield from sys.stdin.buffer
+        yield from read_records(sys.stdin.buffer)
         return
     try:
         with path.open("rb") as stream:
-            yield from stream
+            yield from read_records(stream)
     except OSError as error:
         raise UserError(f"--input {path}: cannot be read: {error.strerror}") from None
+
+
+def _write_report(page: str, path: Path) -> None:
+    from trajevolve.files import write_atomically
+
+    if str(path) == "-":
+        typer.echo(page, nl=False)
+        return
+    write_atomically(path, lambda partial: partial.write_text(page, encoding="utf-8"))
 
 
 def _write(rows: Iterable[dict[str, Any]], path: Path) -> int:

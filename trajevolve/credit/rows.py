@@ -1,15 +1,29 @@
-"""Verification of recorded trajectories of any agent, one JSON object a line."""
+"""Verification of recorded trajectories of any agent, one object a record."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from trajevolve.credit.replay import ReplayError
 from trajevolve.credit.verification import Mode, Order, check_options, verify
 from trajevolve.envs.contract import Environment, Task
 from trajevolve.errors import UserError, one_line
+from trajevolve.formats.records import Record, read_line, type_name
+
+
+@dataclass(frozen=True)
+class VerifiedRow:
+    """What became of one record.
+
+    Attributes:
+        row: what :func:`verify_rows` yields.
+        task: the task it was replayed in; None where the record is an error.
+    """
+
+    row: dict[str, Any]
+    task: Task | None = None
 
 
 def verify_rows(
@@ -33,21 +47,42 @@ def verify_rows(
     Raises:
         UserError: `mode` or `order` is unknown.
     """
+    records = (
+        read_line(number, line) for number, line in enumerate(lines, start=1) if line.strip()
+    )
+    for verified in verify_records(records, env, mode=mode, order=order, loop_prepass=loop_prepass):
+        yield verified.row
+
+
+def verify_records(
+    records: Iterable[Record],
+    env: Environment,
+    *,
+    mode: Mode = "cumulative",
+    order: Order = "backward",
+    loop_prepass: bool | None = None,
+) -> Iterator[VerifiedRow]:
+    """Do as :func:`verify_rows` with records that are read already.
+
+    Raises:
+        UserError: `mode` or `order` is unknown.
+    """
     check_options(mode, order)
     tasks: dict[str, Task] = {}
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
+    for record in records:
         try:
-            row = _read(line)
-            task = _task(env, row["task"], tasks)
-            result = _verify_row(env, task, row, mode, order, loop_prepass)
+            if record.content is None:
+                raise UserError(record.error)
+            _check(record.content)
+            task = _task(env, record.content["task"], tasks)
+            row = _verify_row(env, task, record.content, mode, order, loop_prepass)
+            verified = VerifiedRow(row, task)
         except (UserError, ReplayError) as error:
-            result = {"error": one_line(f"line {number}: {error}")}
+            verified = VerifiedRow({"error": one_line(f"{record.place}: {error}")})
         except Exception as error:  # an environment that fails on one row must not lose the rest
-            text = f"line {number}: the environment failed: {type(error).__name__}: {error}"
-            result = {"error": one_line(text)}
-        yield result
+            text = f"{record.place}: the environment failed: {type(error).__name__}: {error}"
+            verified = VerifiedRow({"error": one_line(text)})
+        yield verified
 
 
 def _verify_row(
@@ -72,25 +107,12 @@ def _verify_row(
     }
 
 
-def _read(line: str | bytes) -> dict[str, Any]:
-    try:
-        row = json.loads(line)
-        json.dumps(row, allow_nan=False)  # it comes back, so it has to be writable too
-    except json.JSONDecodeError as error:
-        where = f"{error.msg} at column {error.colno}"
-        raise UserError(f"not valid JSON, {where}; expected one object a line") from None
-    except ValueError as error:  # no text, NaN or infinity, numbers too long to read
-        raise UserError(f"not valid JSON, {error}; expected one object a line") from None
-    except RecursionError:
-        raise UserError("JSON nested too deeply; expected one flat object a line") from None
-    if not isinstance(row, dict):
-        raise UserError(f'expected an object {{"task": ..., "actions": [...]}}, got {_name(row)}')
+def _check(row: dict[str, Any]) -> None:
     for key in ("task", "actions"):
         if key not in row:
             raise UserError(f'"{key}" is missing; expected {{"task": ..., "actions": [...]}}')
     if not isinstance(row["actions"], list):
-        raise UserError(f'"actions": expected a list of texts, got {_name(row["actions"])}')
-    return row
+        raise UserError(f'"actions": expected a list of texts, got {type_name(row["actions"])}')
 
 
 def _task(env: Environment, ref: object, tasks: dict[str, Task]) -> Task:
@@ -98,15 +120,7 @@ def _task(env: Environment, ref: object, tasks: dict[str, Task]) -> Task:
     if isinstance(ref, int) and not isinstance(ref, bool):
         ref = str(ref)
     if not isinstance(ref, str) or not ref:
-        raise UserError(f'"task": expected a path or id as text, got {_name(ref)}')
+        raise UserError(f'"task": expected a path or id as text, got {type_name(ref)}')
     if ref not in tasks:
         tasks[ref] = env.task(ref)
     return tasks[ref]
-
-
-def _name(value: object) -> str:
-    """Name a JSON value's type in JSON's words."""
-    if value == "":
-        return "an empty text"
-    names = {"dict": "an object", "list": "a list", "str": "text", "NoneType": "null"}
-    return names.get(type(value).__name__, repr(value))

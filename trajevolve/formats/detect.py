@@ -1,0 +1,87 @@
+"""Which of the formats an input is in, and the rows that come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from types import ModuleType
+from typing import Any, Literal
+
+from trajevolve.errors import UserError
+from trajevolve.formats import conversations, rows, verl_agent
+from trajevolve.formats.records import Record
+
+Format = Literal["auto", "rows", "verl-agent", "conversations"]
+
+# In the order in which they are tried: a row may well carry the messages it was made from.
+_FORMATS: dict[str, ModuleType] = {
+    "conversations": conversations,
+    "verl-agent": verl_agent,
+    "rows": rows,
+}
+_MOST_KEYS = 12
+
+
+def to_rows(
+    records: Iterable[Record], format: Format = "auto", task_key: str | None = None
+) -> Iterator[Record]:
+    """Convert `records` to rows with ``task`` and ``actions``.
+
+    ``auto`` goes by the first object that fits a format; input without a single object counts as
+    rows. A record in another format than the input's becomes an error in its place.
+
+    Args:
+        records: of one input.
+        format: of all of them.
+        task_key: where a record names its task; by default the usual keys.
+
+    Raises:
+        UserError: there are objects, and none of them fits.
+    """
+    name = format
+    if name == "auto":
+        name, records = _detect(iter(records))
+    found: Iterator[Record] = _FORMATS[name].convert(
+        (_held_to(name, record) for record in records), task_key
+    )
+    return found
+
+
+def _detect(records: Iterator[Record]) -> tuple[Format, Iterable[Record]]:
+    seen: list[Record] = []
+    stranger: Record | None = None
+    for record in records:
+        seen.append(record)
+        if record.content is None:
+            continue
+        name = _format_of(record.content)
+        if name is not None:
+            return name, chain(seen, records)
+        stranger = stranger or record
+    if stranger is None or stranger.content is None:
+        return "rows", seen
+    keys = list(stranger.content)
+    shown = ", ".join(keys[:_MOST_KEYS]) + (", ..." if len(keys) > _MOST_KEYS else "")
+    raise UserError(
+        f"--input: the format cannot be told; {stranger.place} is an object with "
+        f"{shown or 'no keys'}; expected {rows.EXPECTED} (rows), {conversations.EXPECTED} "
+        f"(conversations), or {verl_agent.EXPECTED} (verl-agent)"
+    )
+
+
+def _format_of(content: Mapping[str, Any]) -> Format | None:
+    for name, module in _FORMATS.items():
+        if module.fits(content):
+            return name  # type: ignore[return-value]
+    return None
+
+
+def _held_to(name: str, record: Record) -> Record:
+    """Refuse a record that is clearly of another format."""
+    if record.content is None or _FORMATS[name].fits(record.content):
+        return record
+    other = _format_of(record.content)
+    if other is None:
+        return record
+    text = f"looks like {other} in an input of {name}; one input holds one format"
+    return Record(record.number, None, text, record.unit)
