@@ -87,7 +87,7 @@ def test_sizes(count: int, sizes: tuple[int, int, int]) -> None:
 
 
 @settings(deadline=None)
-@given(st.lists(st.integers(0, 40), min_size=1, max_size=120))
+@given(st.lists(st.integers(0, 40), min_size=20, max_size=60))
 def test_splits_share_no_content(digests: list[int]) -> None:
     array = np.array(digests, np.uint64)
     parts = cut(array)

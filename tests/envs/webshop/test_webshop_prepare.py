@@ -64,11 +64,11 @@ def test_goes_on_after_a_stop(
     saved = PartFiles.save
     made: list[int] = []
 
-    def save(self: PartFiles, part: Any, consumed: int) -> None:
+    def save(self: PartFiles, part: Any) -> None:
         made.append(self.number)
         if made == [0, 1, 2]:
             raise KeyboardInterrupt
-        saved(self, part, consumed)
+        saved(self, part)
 
     monkeypatch.setattr(PartFiles, "save", save)
     shop = tmp_path / "shop"

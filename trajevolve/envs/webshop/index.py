@@ -119,8 +119,8 @@ class _Terms(Sequence[bytes]):
 
     def __init__(self, joined: npt.NDArray[np.uint8], offsets: Ints) -> None:
         # Views give bytes and plain integers, several times faster than arrays do.
-        self._joined = memoryview(joined)
-        self._offsets = memoryview(offsets)
+        self._joined = joined.data
+        self._offsets = offsets.data
 
     def __len__(self) -> int:
         return len(self._offsets) - 1

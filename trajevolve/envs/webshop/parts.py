@@ -97,8 +97,8 @@ class PartFiles:
     folder: Path
     number: int
 
-    def save(self, part: Part, consumed: int) -> None:
-        """Write `part`; with it the first `consumed` records of the input are done."""
+    def save(self, part: Part) -> None:
+        """Write `part`."""
         for name, rows, schema in (
             ("products", part.products, PRODUCTS),
             ("records", part.records, RECORDS),
@@ -106,17 +106,13 @@ class PartFiles:
             batch = pa.RecordBatch.from_pylist(rows, schema=schema)
             write_rows(self._path(f"{name}.arrow"), schema, [batch])
         part.segment.save(self._path("segment.npz"))
-        content = json.dumps({"consumed": consumed, "products": len(part.products)})
+        content = json.dumps({"products": len(part.products)})
         write_atomically(self._path("json"), lambda partial: partial.write_text(content))
 
     @property
     def complete(self) -> bool:
         """It was written to its end."""
         return self._path("json").is_file()
-
-    def consumed(self) -> int:
-        """Return how many records of the input are done with this part."""
-        return int(json.loads(self._path("json").read_text())["consumed"])
 
     def products(self) -> MappedRows:
         """Map its products."""

@@ -129,20 +129,19 @@ def _make_parts(
     while (part := PartFiles(work, len(parts))).complete:
         parts.append(part)
     seen = {asin for part in parts for asin in part.products().column("asin")}
-    consumed = parts[-1].consumed() if parts else 0
     if parts:
         report(f"going on after {len(seen)} products")
-    entries = _usable(inputs.products, consumed, seen)
+    entries = _usable(inputs.products, seen)
     path = work / "annotations.sqlite"
     with closing(AnnotationFile(path, inputs.attributes, inputs.human)) as annotations:
         while batch := list(islice(entries, size)):
             part = PartFiles(work, len(parts))
             first = len(seen) - len(batch)
             try:
-                made = make_part(first, [entry for _, entry in batch], annotations, tag)
+                made = make_part(first, batch, annotations, tag)
             except UserError as error:
                 raise UserError(f"{inputs.products}: {error}") from None
-            part.save(made, batch[-1][0])
+            part.save(made)
             parts.append(part)
             report(f"{len(seen)} products")
     if not parts:
@@ -150,14 +149,12 @@ def _make_parts(
     return parts
 
 
-def _usable(path: Path, consumed: int, seen: set[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the records to take after the first `consumed`, numbered from 1, and note their asins.
+def _usable(path: Path, seen: set[str]) -> Iterator[dict[str, Any]]:
+    """Yield the records to take and note their asins.
 
-    An asin that came before, is too long or is none is passed over, as WebShop does.
+    An asin that was seen before, is too long or is none is passed over, as WebShop does.
     """
     for number, entry in enumerate(array_elements(path), start=1):
-        if number <= consumed:
-            continue
         if not isinstance(entry, dict):
             raise UserError(f"{path}: record {number}: expected an object")
         try:
@@ -166,7 +163,7 @@ def _usable(path: Path, consumed: int, seen: set[str]) -> Iterator[tuple[int, di
             raise UserError(f"{path}: record {number}: {error}") from None
         if usable and entry["asin"] not in seen:
             seen.add(entry["asin"])
-            yield number, entry
+            yield entry
 
 
 def _write(out: Path, parts: list[PartFiles]) -> dict[str, Any]:
