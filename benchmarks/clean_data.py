@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from against_engine.record import DEFAULT_DATA, surroundings, write_record
+
 from trajevolve.agent.contract import Agent
 from trajevolve.agent.parse import write_response
 from trajevolve.cli.policies import make_agent

@@ -215,13 +215,19 @@ def test_a_report_needs_a_place_of_its_own(
 
 
 def test_a_report_shows_foreign_text_as_text(tmp_path: Path) -> None:
-    rows = [{"task": "0", "actions": ["<b>|x*"], "id": 1}, b"<img src=x>|"]
+    # A lone surrogate is a text in JSON and none in UTF-8.
+    rows = [
+        {"task": "0", "actions": ["<b>|x*"]},
+        b"<img src=x>|",
+        {"task": "0", "actions": "\ud800"},
+    ]
+    rows.append({"messages": [{"role": "<\ud800>"}]})
     source, report = write(tmp_path / "rows.jsonl", *rows), tmp_path / "report.md"
     solved = write(tmp_path / "more.jsonl", {"task": "0", "actions": ["<b>|", *PLAN, None]})
     for path in (source, solved):
         options = ["--input", str(path), "--report", str(report), "--output", str(tmp_path / "o")]
         main(["verify", "--env", CORRIDOR, *options])
-        text = report.read_text()
+        text = report.read_text(encoding="utf-8")
         assert "<" not in text.replace("\\<", "")
     assert "| (no action) | 1 | 1 | 100.0 % |" in text
 

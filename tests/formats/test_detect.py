@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from trajevolve.errors import UserError
 from trajevolve.formats.detect import Format, to_rows
@@ -15,7 +17,7 @@ STEP = {"traj_uid": "u", "gamefile": "0", "response": "<action>look</action>"}
 
 def rows(*contents: Any, format: Format = "auto", key: str | None = None) -> list[Record]:
     records = [
-        Record(number, content, "" if content else "torn")
+        Record(number, content, "" if content is not None else "torn")
         for number, content in enumerate(contents, start=1)
     ]
     return list(to_rows(records, format, key))
@@ -68,3 +70,27 @@ def test_nothing_fits():
 def test_a_format_that_was_named_is_not_guessed():
     (found,) = rows(ROW, format="verl-agent")
     assert found.error.startswith("looks like rows in an input of verl-agent")
+
+
+LEAVES = st.none() | st.booleans() | st.integers(-2, 2) | st.text(max_size=3) | st.just("Action: a")
+NAMES = """task actions conversations messages from value role content traj_uid response output
+action step active_masks gamefile meta"""
+KEYS = st.sampled_from(NAMES.split())
+VALUES = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4)
+)
+CONTENTS = st.lists(st.dictionaries(KEYS, VALUES, max_size=6), max_size=4)
+
+
+@settings(max_examples=30)
+@given(CONTENTS, st.sampled_from(["auto", "rows", "verl-agent", "conversations"]))
+def test_whatever_the_objects_hold_is_a_row_or_an_error(contents: Any, format: Format):
+    try:
+        found = rows(*contents, format=format)
+    except UserError:
+        assert format == "auto"
+        return
+    assert all(bool(record.error) == (record.content is None) for record in found)
+    if format in ("verl-agent", "conversations"):
+        made = [record.content for record in found if record.content is not None]
+        assert all(isinstance(row["task"], str) and row["actions"] for row in made)

@@ -4,7 +4,7 @@ import io
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trajevolve.errors import UserError
@@ -22,6 +22,7 @@ def read_records_of(data: bytes) -> list[records.Record]:
     return list(read_records(io.BytesIO(data)))
 
 
+@settings(max_examples=40)
 @given(OBJECTS, st.sampled_from([None, 0, 2]))
 def test_an_array_and_lines_say_the_same(objects: list[dict[str, object]], indent: int | None):
     lines = "".join(json.dumps(each) + "\n" for each in objects).encode()

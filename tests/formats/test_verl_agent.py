@@ -67,6 +67,8 @@ def test_step_numbers_order_the_steps_and_have_to_be_complete():
     assert [steps[line - 1]["step_id"] for line in row["steps"]] == list(range(6))
     (error,) = rows(*(each for each in steps if each["step_id"] != 2))
     assert "step numbers are not complete: 5 steps from 0 to 5" in error
+    (error,) = rows(*(each for each in steps if each["step_id"] > 1))
+    assert "step numbers are not complete: 4 steps from 2 to 5" in error
 
 
 def test_a_number_that_is_the_same_in_all_is_the_trainers():
