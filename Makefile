@@ -17,6 +17,11 @@ comma := ,
 STAMP := $(VENV)/.installed$(if $(EXTRAS),-$(subst $(comma),-,$(EXTRAS)))
 TORCH := $(shell grep -E '^torch==' constraints.txt)
 UV := $(shell grep -E '^uv==' constraints.txt)
+INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt \
+  --compile-bytecode -e ".[dev$(if $(EXTRAS),$(comma)$(EXTRAS))]"
+# The extra alfworld holds C++ and C source. Offline, uv takes the wheels that it built before;
+# online it builds them anew where the registry sets no expiry.
+ENGINE := $(filter alfworld,$(subst $(comma), ,$(EXTRAS)))
 
 .DELETE_ON_ERROR:
 .PHONY: install demo test lint serve
@@ -36,8 +41,7 @@ $(VENV)/.torch: constraints.txt
 
 $(STAMP): $(VENV)/.torch pyproject.toml setup.py constraints.txt
 	@echo "==> installing TrajEvolve and the pinned packages with uv$(if $(EXTRAS), (extras: $(EXTRAS)))"
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt --compile-bytecode \
-	  -e ".[dev$(if $(EXTRAS),$(comma)$(EXTRAS))]"
+	@$(if $(ENGINE),$(INSTALL) --offline 2>/dev/null ||) $(INSTALL)
 	@touch $@
 
 demo: $(STAMP)
