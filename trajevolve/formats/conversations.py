@@ -91,7 +91,8 @@ def _text(content: object, where: str) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, list):
-        texts = [part.get("text") for part in content if isinstance(part, Mapping)]
-        if len(texts) == len(content) and all(isinstance(text, str) for text in texts):
-            return "".join(texts)  # type: ignore[arg-type]
+        parts = [part.get("text") for part in content if isinstance(part, Mapping)]
+        texts = [text for text in parts if isinstance(text, str)]
+        if len(texts) == len(content):
+            return "".join(texts)
     raise UserError(f"{where}: expected text, got {type_name(content)}")

@@ -14,7 +14,7 @@ from trajevolve.formats.records import Record
 Format = Literal["auto", "rows", "verl-agent", "conversations"]
 
 # In the order in which they are tried: a row may well carry the messages it was made from.
-_FORMATS: dict[str, ModuleType] = {
+_FORMATS: dict[Format, ModuleType] = {
     "conversations": conversations,
     "verl-agent": verl_agent,
     "rows": rows,
@@ -72,11 +72,11 @@ def _detect(records: Iterator[Record]) -> tuple[Format, Iterable[Record]]:
 def _format_of(content: Mapping[str, Any]) -> Format | None:
     for name, module in _FORMATS.items():
         if module.fits(content):
-            return name  # type: ignore[return-value]
+            return name
     return None
 
 
-def _held_to(name: str, record: Record) -> Record:
+def _held_to(name: Format, record: Record) -> Record:
     """Refuse a record that is clearly of another format."""
     if record.content is None or _FORMATS[name].fits(record.content):
         return record
