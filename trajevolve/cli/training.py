@@ -69,8 +69,18 @@ def train(
     note(f"run {RUNS / name}: {settings.method}, {settings.iterations} iterations")
     if nothing_left:
         note("all of it is done already; another --run starts a new one")
-    summary = run_training(settings, name)
-    print_json(summary, indent=2) if json else show_summary(summary, RUNS / name)
+    try:
+        summary = run_training(settings, name)
+    except KeyboardInterrupt:
+        note(f"interrupted; what is committed in {RUNS / name} stays, the same command goes on")
+        raise
+    if json:
+        print_json(summary, indent=2)
+        return
+    show_summary(summary, RUNS / name)
+    typer.echo(f"steps:   trajevolve view {name}")
+    if settings.tracking.enabled:
+        typer.echo(f"curves:  mlflow ui --backend-store-uri {settings.tracking.uri}")
 
 
 def estimate(config: ConfigFile = None, overrides: Overrides = None, json: AsJson = False) -> None:
