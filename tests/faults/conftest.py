@@ -43,14 +43,27 @@ def half(config: RunConfig, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def whole(
-    half: Path, config: RunConfig, tmp_path_factory: pytest.TempPathFactory
-) -> dict[tuple[int, str], str]:
-    """Content of every stage of the same run, undisturbed."""
-    run_dir = tmp_path_factory.mktemp("whole") / "runs" / "toy"
+def late(half: Path, config: RunConfig, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the same run when it is about to load the policy."""
+    run_dir = tmp_path_factory.mktemp("late") / "runs" / "toy"
     shutil.copytree(half, run_dir)
+    go_on(run_dir, config, before=(1, "evolution"))
+    return run_dir
+
+
+@pytest.fixture(scope="session")
+def finished(late: Path, config: RunConfig, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the same run at its end."""
+    run_dir = tmp_path_factory.mktemp("finished") / "runs" / "toy"
+    shutil.copytree(late, run_dir)
     go_on(run_dir, config)
-    return contents(run_dir)
+    return run_dir
+
+
+@pytest.fixture(scope="session")
+def whole(finished: Path) -> dict[tuple[int, str], str]:
+    """Content of every stage of the same run, undisturbed."""
+    return contents(finished)
 
 
 @pytest.fixture

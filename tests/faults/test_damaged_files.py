@@ -18,18 +18,23 @@ from trajevolve.errors import UserError
 
 UPDATE = "iter_0000/update"
 ADAPTER = "iter_0000/discriminator"
-#: What -> (the file, the stage to delete according to the message).
+EVALUATION = "iter_0000/evaluation_before"
+#: What -> (the file, the stage to delete according to the message, the run that reads it next).
 FILES = {
-    "manifest": ("manifest.json", None),
-    "shard of rollouts": ("shards/iter_0001_rollout.parquet", "iter_0001/rollout"),
-    "shard of labels": ("shards/iter_0001_verification.parquet", "iter_0001/verification"),
-    "commit": ("iter_0001/rollout/commit.json", "iter_0001/rollout"),
-    "commit of an earlier iteration": (f"{UPDATE}/commit.json", UPDATE),
-    "weights": (f"{UPDATE}/checkpoint/model.safetensors", UPDATE),
-    "optimiser": (f"{UPDATE}/checkpoint/optimizer.safetensors", UPDATE),
-    "record of a checkpoint": (f"{UPDATE}/checkpoint/checkpoint.json", UPDATE),
-    "adapter": (f"{ADAPTER}/checkpoint/adapter_model.safetensors", ADAPTER),
-    "evaluation": ("iter_0000/evaluation_before/evaluation.json", "iter_0000/evaluation_before"),
+    "manifest": ("manifest.json", None, "half"),
+    "shard of rollouts": ("shards/iter_0001_rollout.parquet", "iter_0001/rollout", "half"),
+    "shard of labels": (
+        "shards/iter_0001_verification.parquet",
+        "iter_0001/verification",
+        "half",
+    ),
+    "commit": ("iter_0001/rollout/commit.json", "iter_0001/rollout", "half"),
+    "commit of an earlier iteration": (f"{UPDATE}/commit.json", UPDATE, "half"),
+    "weights": (f"{UPDATE}/checkpoint/model.safetensors", UPDATE, "late"),
+    "optimiser": (f"{UPDATE}/checkpoint/optimizer.safetensors", UPDATE, "late"),
+    "record of a checkpoint": (f"{UPDATE}/checkpoint/checkpoint.json", UPDATE, "late"),
+    "adapter": (f"{ADAPTER}/checkpoint/adapter_model.safetensors", ADAPTER, "half"),
+    "evaluation": (f"{EVALUATION}/evaluation.json", EVALUATION, "finished"),
 }
 
 
@@ -63,9 +68,15 @@ CASES = [
 
 @pytest.mark.parametrize(("file", "damage"), CASES)
 def test_it_is_named_and_not_trained_on(
-    file: str, damage: str, run_dir: Path, config: RunConfig
+    file: str,
+    damage: str,
+    config: RunConfig,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
 ) -> None:
-    name, stage = FILES[file]
+    name, stage, start = FILES[file]
+    run_dir = tmp_path / "runs" / "toy"
+    shutil.copytree(request.getfixturevalue(start), run_dir)
     DAMAGES[damage](run_dir / name)
     with pytest.raises(UserError) as caught:
         go_on(run_dir, config)
@@ -75,9 +86,8 @@ def test_it_is_named_and_not_trained_on(
     assert (f"delete {run_dir / stage}" if stage else "--run NAME") in line.replace(
         "another --run name", "--run NAME"
     )
-    # From an evaluation nothing is learned; the summary needs it at the end.
     learned = (run_dir / "iter_0001" / "update" / "commit.json").exists()
-    assert learned == (file == "evaluation")
+    assert learned == (start == "finished")
 
 
 def test_a_manifest_that_is_still_json(run_dir: Path, config: RunConfig) -> None:
@@ -94,7 +104,7 @@ def test_a_manifest_that_is_still_json(run_dir: Path, config: RunConfig) -> None
 def test_the_remedy_helps(
     file: str, run_dir: Path, config: RunConfig, whole: dict[tuple[int, str], str]
 ) -> None:
-    name, stage = FILES[file]
+    name, stage, _ = FILES[file]
     flip(run_dir / name)
     assert stage is not None
     shutil.rmtree(run_dir / stage)
@@ -114,10 +124,14 @@ def test_a_deleted_commit_is_a_stage_to_do_again(
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_what_only_remembers_is_written_again(
-    damage: str, run_dir: Path, config: RunConfig, whole: dict[tuple[int, str], str]
+    damage: str,
+    finished: Path,
+    config: RunConfig,
+    whole: dict[tuple[int, str], str],
+    tmp_path: Path,
 ) -> None:
     """That an iteration was shown in MLflow, and the configuration as the user may read it."""
-    go_on(run_dir, config)
+    run_dir = Path(shutil.copytree(finished, tmp_path / "runs" / "toy"))
     for name in ("iter_0000/recorded.json", "params.yaml"):
         DAMAGES[damage](run_dir / name)
     go_on(run_dir, config)
