@@ -215,21 +215,17 @@ def test_a_report_needs_a_place_of_its_own(
 
 
 def test_a_report_shows_foreign_text_as_text(tmp_path: Path) -> None:
-    # A lone surrogate is a text in JSON and none in UTF-8.
-    rows = [
-        {"task": "0", "actions": ["<b>|x*"]},
-        b"<img src=x>|",
-        {"task": "0", "actions": "\ud800"},
-    ]
-    rows.append({"messages": [{"role": "<\ud800>"}]})
-    source, report = write(tmp_path / "rows.jsonl", *rows), tmp_path / "report.md"
-    solved = write(tmp_path / "more.jsonl", {"task": "0", "actions": ["<b>|", *PLAN, None]})
-    for path in (source, solved):
+    # Errors quote what they found; a lone surrogate is a text in JSON and none in UTF-8.
+    odd = write(tmp_path / "odd.jsonl", {"messages": [{"role": "<b>|\ud800"}]})
+    solved = write(tmp_path / "rows.jsonl", {"task": "0", "actions": ["<b>|", *PLAN, None]})
+    report, pages = tmp_path / "report.md", []
+    for path in (odd, solved):
         options = ["--input", str(path), "--report", str(report), "--output", str(tmp_path / "o")]
         main(["verify", "--env", CORRIDOR, *options])
-        text = report.read_text(encoding="utf-8")
-        assert "<" not in text.replace("\\<", "")
-    assert "| (no action) | 1 | 1 | 100.0 % |" in text
+        pages.append(report.read_text(encoding="utf-8"))
+    assert "\\<b\\>\\|\\\\ud800" in pages[0]
+    assert "| b | 1 | 1 | 100.0 % |" in pages[1]
+    assert "| (no action) | 1 | 1 | 100.0 % |" in pages[1]
 
 
 def test_the_checker_passes_a_sound_environment(capsys: pytest.CaptureFixture[str]) -> None:
