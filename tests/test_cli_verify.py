@@ -233,3 +233,23 @@ def test_the_checker_passes_a_sound_environment(capsys: pytest.CaptureFixture[st
     report = json.loads(capsys.readouterr().out)
     assert report["passed"] is True
     assert {check["status"] for check in report["checks"]} <= {"pass", "skip"}
+
+
+@pytest.mark.parametrize("option", ["--output", "--report"])
+def test_the_input_is_not_written_over(
+    tmp_path: Path, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text("{}")
+    command = [
+        "verify",
+        "--env",
+        "alfworld",
+        "--input",
+        str(log),
+        option,
+        f"{tmp_path}/./log.jsonl",
+    ]
+    assert main(command) == 2
+    assert "would be overwritten" in capsys.readouterr().err
+    assert log.read_text() == "{}"

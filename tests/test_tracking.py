@@ -159,3 +159,18 @@ def test_a_run_whose_id_was_never_noted_is_taken_up_and_not_doubled(project: Pat
     assert begin("a").run_id == first.run_id != begin("b").run_id
     first.log_metrics(0, {"rollout/success": 0.5}, 1000.0)
     assert begin("a").run_id != first.run_id
+
+
+def test_tables_of_a_store_are_there_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(MlflowClient, "search_experiments", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            start(tmp_path)
+    assert not list(tmp_path.iterdir())
+    assert start(tmp_path).run_id
+    assert {path.name for path in tmp_path.iterdir()} == {"mlflow.db"}

@@ -200,6 +200,17 @@ class Ledger:
             self._check(output, commit.iteration, commit.stage)
         return path
 
+    def check_all(self, name: str) -> None:
+        """Hash every output `name` that this process has neither made nor hashed.
+
+        Raises:
+            UserError: one is damaged or missing.
+        """
+        for commit in self.commits():
+            output = commit.outputs.get(name)
+            if output is not None and output not in self._sound:
+                self._check(output, commit.iteration, commit.stage)
+
     def next_point(self, iterations: int, stages: Callable[[int], Sequence[str]]) -> Point | None:
         """Return the first stage without a commit; None when all `iterations` are done.
 

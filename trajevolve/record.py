@@ -28,6 +28,7 @@ def record_iteration(experiment: Experiment, iteration: int) -> None:
         version = None
         last = iteration >= experiment.config.iterations
         if last or experiment.versioner.due(iteration):
+            experiment.ledger.check_all("trajectories")
             version = experiment.versioner.add(experiment.run_dir / "shards")
         if version is not None:
             experiment.tracker.tag({"dvc": version})

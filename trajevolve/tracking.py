@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import math
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,9 +128,10 @@ class MlflowTracker:
 
         logging.getLogger("mlflow").setLevel(logging.WARNING)
         self._uri = absolute_uri(config.uri, project)
-        self._client = MlflowClient(self._uri)
         # The first to ask makes the tables, which two may not do at once.
         with alone_in(_folder(self._uri, project)):
+            _make_store(self._uri)
+            self._client = MlflowClient(self._uri)
             self._experiment = self._find_experiment(config, project)
         self._known_traces: set[str] | None = None
         if run_id and self._resume(run_id):
@@ -327,6 +329,24 @@ def _folder(uri: str, project: Path) -> Path:
     """Return the folder of an SQLite store, `project` for other stores."""
     path = uri.removeprefix(SQLITE)
     return Path(path).parent if path != uri and path != ":memory:" else project
+
+
+def _make_store(uri: str) -> None:
+    """Make the tables of a new SQLite store under another name, and move it in place when whole.
+
+    MLflow makes them over seconds, one migration after the other, and cannot go on with a store in
+    which it was interrupted.
+    """
+    from mlflow import MlflowClient
+
+    store = Path(uri.removeprefix(SQLITE))
+    if not uri.startswith(SQLITE) or str(store) == ":memory:" or store.exists():
+        return
+    # A name of its own each time: MLflow remembers for which files it has made tables.
+    with tempfile.TemporaryDirectory(prefix=f".{store.name}.", dir=store.parent) as folder:
+        unfinished = Path(folder) / store.name
+        MlflowClient(f"{SQLITE}{unfinished}").search_experiments(max_results=1)
+        unfinished.replace(store)
 
 
 def flatten(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

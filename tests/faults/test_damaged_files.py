@@ -136,3 +136,14 @@ def test_what_only_remembers_is_written_again(
         DAMAGES[damage](run_dir / name)
     go_on(run_dir, config)
     assert contents(run_dir) == whole
+
+
+def test_an_old_shard_that_changed_is_named_and_not_versioned(
+    finished: Path, config: RunConfig, tmp_path: Path
+) -> None:
+    """Nothing reads the first iteration's shards any more when a finished run gets longer."""
+    run_dir = Path(shutil.copytree(finished, tmp_path / "runs" / "toy"))
+    truncate(run_dir / "shards" / "iter_0000_advantages.parquet")
+    longer = config.model_copy(update={"iterations": config.iterations + 1})
+    with pytest.raises(UserError, match=r"iter_0000_advantages\.parquet: changed since stage"):
+        go_on(run_dir, longer)

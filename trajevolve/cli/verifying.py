@@ -109,6 +109,9 @@ def _check_paths(input: Path, output: Path | None, report: Path | None) -> None:
     # Unlike Path.is_file this is False, not an error, for a name that no file can have.
     if str(input) != "-" and not os.path.isfile(input):
         raise UserError(f"--input {input}: no such file; expected JSON lines of task and actions")
+    for given in (output, report):
+        if given is not None and given.resolve() == input.resolve():
+            raise UserError(f"--input {input}: would be overwritten; write to another file")
     if output is not None:
         check_writable(output)
     if report is None:
