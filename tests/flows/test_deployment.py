@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from toys.killing import POLL_S, contents, home_of, processes_of
+from toys.killing import POLL_S, contents, home_of, processes_of, processes_with
 
 from trajevolve.manifest import load_manifest
 
@@ -167,15 +167,7 @@ def silent(served: Served) -> str:
 
 def pids_of(flow_run: str) -> list[int]:
     """Processes that the worker started for a flow run."""
-    mark = f"PREFECT__FLOW_RUN_ID={flow_run}".encode()
-    found = []
-    for environ in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            if mark in environ.read_bytes().split(b"\0"):
-                found.append(int(environ.parent.name))
-        except OSError:
-            continue
-    return found
+    return processes_with(f"PREFECT__FLOW_RUN_ID={flow_run}")
 
 
 def test_two_runs_at_once_through_the_worker(served: Served, silent: str) -> None:

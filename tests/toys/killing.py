@@ -216,13 +216,17 @@ def _assert_gone(project: Path) -> None:
 
 def processes_of(project: Path) -> list[int]:
     """List the processes that were given this project's PREFECT_HOME."""
-    mark = f"PREFECT_HOME={home_of(project)}".encode()
+    return processes_with(f"PREFECT_HOME={home_of(project)}")
+
+
+def processes_with(setting: str) -> list[int]:
+    """List the processes that have ``NAME=value`` in their environment."""
     found = []
     for environ in Path("/proc").glob("[0-9]*/environ"):
         try:
             content = environ.read_bytes()
         except OSError:
             continue
-        if mark in content.split(b"\0"):
+        if setting.encode() in content.split(b"\0"):
             found.append(int(environ.parent.name))
     return found

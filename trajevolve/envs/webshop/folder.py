@@ -19,7 +19,6 @@ from trajevolve.errors import UserError
 
 MANIFEST = "catalogue.json"
 SCHEMA_VERSION = 1
-CHUNK = 1 << 20
 
 HOW = "make one with `trajevolve webshop prepare --products FILE --attributes FILE --out DIR`"
 
@@ -93,11 +92,8 @@ def check_files(folder: Path) -> dict[str, Any]:
 
 def file_sha256(path: Path) -> str:
     """Hash the content of a file."""
-    digest = hashlib.sha256()
     with path.open("rb") as stream:
-        while chunk := stream.read(CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _array(folder: Path, name: str) -> Any:
