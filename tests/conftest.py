@@ -1,4 +1,7 @@
-"""Let every test import the toy environments as ``toys``."""
+"""Let every test import the toy environments as ``toys``.
+
+Each folder of tests is a package: files of the same name in two of them do not collide.
+"""
 
 import sys
 from pathlib import Path

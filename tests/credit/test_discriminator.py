@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from judging import (
+
+from credit.judging import (
     as_failures,
     episode,
     errands,
@@ -15,7 +16,6 @@ from judging import (
     tiny_model,
     tiny_tokenizer,
 )
-
 from trajevolve.config import ModelConfig
 from trajevolve.credit.discriminator_loading import open_discriminator
 from trajevolve.credit.pretraining import pretrain_discriminator
@@ -185,11 +185,10 @@ def test_it_opens_from_local_folders(tmp_path):
 
 def test_a_saved_discriminator_is_the_same_in_every_process(tmp_path):
     code = (
-        "import sys; from pathlib import Path; from judging import tiny_discriminator\n"
+        "import sys; from pathlib import Path; from credit.judging import tiny_discriminator\n"
         "tiny_discriminator().save(Path(sys.argv[1]))"
     )
-    here = Path(__file__).parent
-    path = os.pathsep.join((str(here), str(here.parent)))
+    path = str(Path(__file__).parents[1])
     for number in ("1", "2"):
         environment = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": number}
         command = [sys.executable, "-c", code, str(tmp_path / number)]

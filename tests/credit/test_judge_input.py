@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 import torch
-from judging import episode, step, tiny_discriminator, tiny_model, tiny_tokenizer
 
+from credit.judging import episode, step, tiny_discriminator, tiny_model, tiny_tokenizer
 from trajevolve.credit.judge_batch import pack
 from trajevolve.credit.judge_input import PLAIN, JudgeEncoder
 from trajevolve.errors import UserError

@@ -1,8 +1,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import episode, step
 
+from credit.judging import episode, step
 from trajevolve.credit.scoring import fit_baselines, score, score_trajectories
 
 BITS = st.integers(0, 1)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from toyrun import contents, go_on
 from toys.training import make_model, toy_config
 
+from faults.toyrun import contents, go_on
 from trajevolve.config import RunConfig
 
 

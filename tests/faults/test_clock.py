@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
-from toyrun import contents, go_on
 
+from faults.toyrun import contents, go_on
 from trajevolve.config import RunConfig
 from trajevolve.ledger import Ledger
 from trajevolve.manifest import load_manifest

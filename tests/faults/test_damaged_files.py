@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from toyrun import contents, go_on, partial_files
 
+from faults.toyrun import contents, go_on, partial_files
 from trajevolve.config import RunConfig
 from trajevolve.errors import UserError
 

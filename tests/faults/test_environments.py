@@ -13,11 +13,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from misbehaving import HANGS, Hanging, Raising, sleep
-from toyrun import go_on
 from toys.lane import Lane
 from toys.training import toy_config
 
+from faults.misbehaving import HANGS, Hanging, Raising, sleep
+from faults.toyrun import go_on
 from trajevolve.agent.agents import ScriptedAgent
 from trajevolve.agent.contract import Turn
 from trajevolve.config import CreditConfig, EnvConfig
@@ -162,7 +162,7 @@ class Detour(ScriptedAgent):
 
 def test_a_run_goes_on_and_counts_the_episode(model: Path, tmp_path: Path) -> None:
     environment = {
-        "name": "misbehaving:HangsOnce",
+        "name": "faults.misbehaving:HangsOnce",
         "split": "all",
         "step_limit": 8,
         "step_timeout_s": 1.0,

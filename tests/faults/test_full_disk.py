@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from disks import fill, largest_file, small_disk
-from toyrun import contents, go_on, partial_files
 
+from faults.disks import fill, largest_file, small_disk
+from faults.toyrun import contents, go_on, partial_files
 from trajevolve.config import RunConfig
 from trajevolve.errors import UserError
 from trajevolve.experiment import Experiment

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from disks import make_read_only, small_disk
 
+from faults.disks import make_read_only, small_disk
 from trajevolve.cli.main import main
 from trajevolve.config import RunConfig
 from trajevolve.errors import UserError

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from misbehaving import NUMBERS, Paying
-from toyrun import go_on
 from toys.lane import Lane
 from toys.training import toy_config
 
+from faults.misbehaving import NUMBERS, Paying
+from faults.toyrun import go_on
 from trajevolve.agent.agents import ScriptedAgent
 from trajevolve.agent.contract import Turn
 from trajevolve.config import EnvConfig, RunConfig, parse_config
@@ -55,7 +55,7 @@ def test_the_configuration_holds_numbers_only(value: str) -> None:
 def test_a_huge_reward_leaves_the_update_bounded_and_shows(model: Path, tmp_path: Path) -> None:
     """A step is paid 1e30 and a success 1e30: the group's spread divides both out again."""
     environment = {
-        "name": "misbehaving:Paying",
+        "name": "faults.misbehaving:Paying",
         "split": "all",
         "step_limit": 8,
         "success_reward": 1e30,

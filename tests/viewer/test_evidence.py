@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from made import DETOUR, PLAN, verified
 from toys.corridor import TASK, Corridor
 from toys.house import HouseEnvironment, house_task
 from toys.lab import LabEnvironment
@@ -19,6 +18,7 @@ from trajevolve.envs.contract import Environment, Task
 from trajevolve.rollout import Episode, Kept, play
 from trajevolve.trajectory import Trajectory
 from trajevolve.viewer.evidence import LONGEST, gather
+from viewer.made import DETOUR, PLAN, verified
 
 
 def recorded(env: type[Environment], task: Task, actions: Sequence[str]) -> Trajectory:

@@ -8,8 +8,6 @@ import pytest
 
 pytest.importorskip("selenium", reason="needs selenium: make install")
 
-from browser import Browser, chromium, needed
-from made import NASTY, everything, source, verified
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 from toys.corridor import Corridor, play
@@ -17,6 +15,8 @@ from toys.corridor import Corridor, play
 from trajevolve.viewer.collect import document, gather_evidence
 from trajevolve.viewer.page import write_page
 from trajevolve.viewer.source import Source
+from viewer.browser import Browser, chromium, needed
+from viewer.made import NASTY, everything, source, verified
 
 pytestmark = [pytest.mark.slow, needed]
 

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made import NASTY, everything, source
 
 from trajevolve.trajectory import Trajectory
 from trajevolve.viewer.collect import document, gather_evidence, limited
 from trajevolve.viewer.page import SCRIPTS, embedded, render, write_page
 from trajevolve.viewer.source import Source
+from viewer.made import NASTY, everything, source
 
 
 def made(**changes: Any) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from webshop_records import entry, options
 
+from envs.webshop.webshop_records import entry, options
 from trajevolve.envs.webshop.assembly import assemble
 from trajevolve.envs.webshop.catalogue import Catalogue
 from trajevolve.envs.webshop.generated import Original

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from webshop_records import entry, options
 
+from envs.webshop.webshop_records import entry, options
 from trajevolve.envs.webshop.catalogue import Catalogue
 from trajevolve.envs.webshop.generated import Original, generated_catalogue
 from trajevolve.envs.webshop.goals import human_records, make_goal, shuffled, synthetic_records

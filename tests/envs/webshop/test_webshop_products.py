@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from webshop_records import entry, options
 
+from envs.webshop.webshop_records import entry, options
 from trajevolve.envs.webshop import jsonfile
 from trajevolve.envs.webshop.jsonfile import array_elements, object_entries
 from trajevolve.envs.webshop.prices import (
