@@ -258,6 +258,63 @@ def test_an_environment(command: str, name: str, tmp_path: Path, fail: Fail) -> 
     assert "environment" in fail(command, *options[command])
 
 
+@pytest.mark.parametrize("name", ["mine.py", "./mine.py", "mine", "envs/mine.py", "mine:"])
+@pytest.mark.parametrize("command", ["check-env", "play"])
+def test_an_environment_given_as_a_file(command: str, name: str, fail: Fail) -> None:
+    options = {"check-env": [name], "play": ["--env", name, "--task", "1"]}
+    module = "envs.mine" if name.startswith("envs") else "mine"
+    assert f"as in {module}:ClassName" in fail(command, *options[command])
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (bytes(range(256)) * 40, "line 1: not valid JSON"),
+        (b"not json\n", "line 1: not valid JSON"),
+        (b'[1, "a"]', "item 1: expected an object, got 1"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "line 1: not valid JSON"),
+    ],
+)
+def test_an_input_without_a_single_object(
+    content: bytes, said: str, fail: Fail, tmp_path: Path
+) -> None:
+    (tmp_path / "rows").write_bytes(content)
+    line = fail("verify", "--env", "alfworld", "--input", "rows")
+    assert "--input: holds no JSON object" in line and said in line
+    assert '{"task": ..., "actions": [...]}' in line
+
+
+SOMEWHERE = "nowhere/deeper/out"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["verify", "--env", "alfworld", "--input", "rows", "--output"],
+        ["verify", "--env", "alfworld", "--input", "rows", "--output", "x", "--report"],
+        ["evaluate", "--policy", "random", "--tasks", "1", "--output"],
+        ["view", "rows", "--out"],
+        ["generate", "--count", "1", "--out"],
+        ["webshop", "generate", "--out"],
+        ["webshop", "prepare", "--products", "rows", "--attributes", "rows", "--out"],
+        ["report", "mine", "--out"],
+        ["export", "mine", "--as", "model", "--out"],
+    ],
+    ids=lambda command: " ".join(command[:2]),
+)
+def test_an_output_in_a_place_that_does_not_exist(
+    command: list[str], tmp_path: Path, fail: Fail
+) -> None:
+    from trajevolve.config import load_config
+    from trajevolve.manifest import open_run
+
+    (tmp_path / "rows").write_text("")
+    open_run(tmp_path / "runs" / "mine", load_config())
+    line = fail(*command, SOMEWHERE)
+    assert SOMEWHERE in line and f"there is no folder {tmp_path / 'nowhere'}" in line
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows", "runs"]
+
+
 @pytest.mark.parametrize("place", ["file/below", "folder", "/proc/none/below"])
 @pytest.mark.parametrize("command", ["verify", "evaluate"])
 def test_an_output_that_cannot_be_written(

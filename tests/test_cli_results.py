@@ -13,13 +13,19 @@ from trajevolve.cli.main import main
 from trajevolve.config import RunConfig, load_config
 from trajevolve.exporting import preference_rows, sft_rows
 from trajevolve.ledger import Ledger, Produced, run_stage
-from trajevolve.manifest import open_run
+from trajevolve.manifest import load_manifest, open_run
+from trajevolve.models.loading import BUILTIN
 from trajevolve.storage import write_shard
 from trajevolve.trajectory import Evolution, Trajectory
 
 PLAN = ["go to room 1", "take key", "go to room 2", "go to room 3", "open chest"]
 WANDERING = ["go to room 1", "go to room 0", *PLAN]
-SETTINGS = ["iterations=3", "env.name=toys.corridor:Corridor", "discriminator.enabled=false"]
+SETTINGS = [
+    "iterations=3",
+    "env.name=toys.corridor:Corridor",
+    "discriminator.enabled=false",
+    f"model.name={BUILTIN / 'alfworld' / 'policy'}",
+]
 
 
 def members() -> list[Trajectory]:
@@ -81,8 +87,26 @@ def test_a_plan_of_nothing_makes_nothing(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["train", "--dry-run"]) == 0
-    assert "evaluation_before" in capsys.readouterr().out
+    captured = capsys.readouterr()
+    assert "evaluation_before" in captured.out
+    assert "40 iterations, configuration: defaults (no params.yaml here)" in captured.err
     assert list(tmp_path.iterdir()) == []
+    (tmp_path / "params.yaml").write_text("iterations: 1\n")
+    for command in (["train", "--dry-run"], ["estimate"]):
+        assert main(command) == 0
+        assert "configuration: params.yaml" in capsys.readouterr().err
+    assert main(["train", "--dry-run", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["configuration"] == "params.yaml"
+    assert "trajevolve, 1 iteration," in captured.err
+
+
+def test_splits_with_fewer_tasks_than_asked_for_are_named(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sets = [part for value in SETTINGS for part in ("--set", value)]
+    assert main(["train", "--run", "made", "--dry-run", *sets]) == 0
+    assert "generated:train holds 1 task, rollout.groups = 8" in capsys.readouterr().err
 
 
 def test_another_configuration_names_what_differs(
@@ -102,7 +126,9 @@ def test_another_configuration_names_what_differs(
         ("env.split=generated:nothing", "generated:nothing"),
     ],
 )
+@pytest.mark.parametrize("plan", [[], ["--dry-run"]])
 def test_training_finds_what_is_missing_before_it_starts(
+    plan: list[str],
     setting: str,
     named: str,
     tmp_path: Path,
@@ -112,7 +138,7 @@ def test_training_finds_what_is_missing_before_it_starts(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "config.json").write_text("{}")
-    assert main(["train", "--set", "model.name=model", "--set", setting]) == 2
+    assert main(["train", *plan, "--set", "model.name=model", "--set", setting]) == 2
     assert named in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
@@ -127,6 +153,62 @@ def test_a_report_has_curves_before_the_run_is_finished(
     for name in ("overview", "rollout", "update"):
         assert f"]({name}.png)" in text
         assert (page.parent / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_runs_measured_otherwise_are_not_shown_side_by_side_in_silence(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = run.parent / "longer"
+    open_run(other, load_config(None, [*SETTINGS, "env.step_limit=50", "credit.alpha=2"]))
+    ledger = Ledger(other, load_manifest(other).config_digest)
+    stage(ledger, 0, "update", {"kl": 0.1}, "checkpoint")
+    assert main(["report", "made", "longer"]) == 0
+    captured = capsys.readouterr()
+    line = "not comparable, env.step_limit differs: made 30, longer 50"
+    assert captured.err == f"note: {line}\n"
+    assert line in Path(captured.out.strip()).read_text(encoding="utf-8")
+
+
+def test_missing_shards_and_a_damaged_manifest_are_said(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gone = run / "shards" / "iter_0001_advantages.parquet"
+    gone.unlink()
+    assert main(["report", "made"]) == 0
+    said = capsys.readouterr().err
+    assert "1 shard of 9 missing, shards/iter_0001_advantages.parquet" in said
+    assert said.count("\n") == 1
+    for content in ("", "{}", "[]"):
+        (run / "manifest.json").write_text(content)
+        assert main(["report", "made"]) == 2
+        said = capsys.readouterr().err
+        assert "manifest.json" in said and said.count("\n") == 1
+
+
+def test_an_export_without_rows_says_why(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, settings, said in (
+        ("plain", [], "evolve every 5 iterations"),
+        ("without", ["evolution.enabled=false"], "evolution.enabled = false"),
+    ):
+        folder = run.parent / name
+        config = load_config(None, [*SETTINGS, *settings])
+        open_run(folder, config)
+        ledger = Ledger(folder, config.digest())
+
+        def body(_: Path, folder: Path = folder) -> Produced:
+            path = folder / "shards" / "failures.parquet"
+            rows = write_shard(path, [play(["look"], id="failure")]).rows
+            return Produced({"trajectories": (path, rows)}, {})
+
+        run_stage(ledger, 0, "advantages", {}, body)
+        for kind, reason in (("preference", said), ("sft", "no successful trajectory")):
+            capsys.readouterr()
+            assert main(["export", name, "--as", kind, "--out", str(tmp_path / "rows")]) == 0
+            captured = capsys.readouterr()
+            assert captured.out.startswith("0 rows -> ")
+            assert reason in captured.err and "1 finished iteration" in captured.err
 
 
 @pytest.mark.parametrize("command", [["report"], ["export", "--as", "sft", "--out", "x"], ["gc"]])

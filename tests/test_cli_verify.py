@@ -129,7 +129,9 @@ def test_an_array_of_conversations_is_verified_reported_and_viewed(
     source.write_text(json.dumps([talk(*DETOUR), talk("look"), {"messages": []}], indent=1))
     options = ["--input", str(source), "--output", str(labels), "--report", "-"]
     assert main(["verify", "--env", CORRIDOR, *options]) == 1
-    page = capsys.readouterr().out
+    captured = capsys.readouterr()
+    assert captured.err == '1 row could not be verified; see "error" there\n'
+    page = captured.out
     solved, failed, bad = map(json.loads, labels.read_text().splitlines())
     assert (solved["actions"], solved["labels"]) == (DETOUR, [1, 1, 0, 0, 1, 1, 1])
     assert solved["minimal"] == PLAN
@@ -156,7 +158,7 @@ def test_an_array_of_conversations_is_verified_reported_and_viewed(
     assert main(["view", str(labels), *options]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert (shown["trajectories"], shown["replays"] > 0) == (2, True)
-    assert "1 rows hold an error" in shown["notes"][0]
+    assert "1 row with an error" in shown["notes"][0]
 
 
 def test_step_records_are_gathered_and_verified(

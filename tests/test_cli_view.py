@@ -189,7 +189,7 @@ def test_errors_of_verify_are_left_out_and_counted(tmp_path: Path, view: View) -
     source.write_text('{"error": "line 1: what"}\n\n' + source.read_text())
     printed, page = view(source, "--env", ENV)
     assert ids(page) == ["row-3"]
-    assert printed["notes"] == ["1 rows hold an error instead of labels and are left out"]
+    assert printed["notes"] == ["1 row with an error instead of labels left out"]
 
 
 def test_texts_of_all_languages_survive(tmp_path: Path, view: View) -> None:

@@ -53,6 +53,8 @@ def test_the_digest_covers_what_decides_the_result():
         ("preset=papers", "preset: 'papers' is unknown; allowed: default, paper"),
         ("schema_version=2", "schema_version: Input should be 1"),
         ("seed", "expected a.b=value"),
+        ("rollout=3", "rollout has keys of its own; name one, as in rollout.groups=...; they are"),
+        ("learner=fast", "name one, as in learner.lr=..."),
         ("seed.x.y=1", "seed: Input should be a valid integer"),
         ("rollout.groups=[", "not valid YAML"),
     ],

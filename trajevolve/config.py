@@ -333,7 +333,14 @@ def _apply_override(content: dict[str, Any], override: str) -> None:
     if not equals or not key:
         raise UserError(f"--set {override!r}: expected a.b=value, for instance rollout.groups=4")
     names = key.split(".")
-    if len(names) == 1 and isinstance(getattr(RunConfig(), key, None), Section):
+    section = getattr(RunConfig(), key, None)
+    if isinstance(section, Section):
+        keys = list(type(section).model_fields)
+        if "name" not in keys:
+            raise UserError(
+                f"--set {override!r}: {key} has keys of its own; name one, as in "
+                f"{key}.{keys[0]}=...; they are {', '.join(keys)}"
+            )
         names.append("name")
     node = content
     for name in names[:-1]:

@@ -40,13 +40,14 @@ def generate(
 ) -> None:
     """Make fresh games, each with a proof that it can be solved, in the published layout."""
     from trajevolve.cli.output import note, print_json
+    from trajevolve.cli.outputs import new_folder
     from trajevolve.envs.alfworld.export import write_games
     from trajevolve.errors import UserError
+    from trajevolve.wording import counted
 
     if env != "alfworld":
         raise UserError(f"--env {env!r}: has no generator of tasks; expected alfworld")
-    if out.exists() and not out.is_dir():
-        raise UserError(f"--out {out}: is a file; give a folder")
+    new_folder("--out", out)
     if Path(split).name != split or split.startswith("."):
         raise UserError(f"--split {split!r}: expected the name of a folder, for instance train")
     written = write_games(out, count, seed, difficulty, tuple(types or ()), split, data)
@@ -54,7 +55,7 @@ def generate(
         files = [str(path) for path in written.files]
         print_json({"games": files, "playable_by_engine": written.playable_by_engine}, indent=2)
     else:
-        typer.echo(f"{len(written.files)} games -> {out / split}")
+        typer.echo(f"{counted(len(written.files), 'game')} -> {out / split}")
     if written.note:
         note(written.note)
 
@@ -76,9 +77,10 @@ def check_env(
     from dataclasses import asdict
 
     from trajevolve.cli.options import open_environment
-    from trajevolve.cli.output import print_json
+    from trajevolve.cli.output import note, print_json
     from trajevolve.envs.checker import check_environment
     from trajevolve.errors import UserError
+    from trajevolve.wording import counted
 
     environment = open_environment(name, data, None)
     try:
@@ -90,6 +92,8 @@ def check_env(
         report = check_environment(environment, listed, seed)
     finally:
         environment.close()
+    if len(listed) < tasks:
+        note(f"note: {chosen} holds {counted(len(listed), 'task')}, fewer than {tasks}")
     if json:
         print_json({"env": report.env, "passed": report.passed} | asdict(report), indent=2)
     else:

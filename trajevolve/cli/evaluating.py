@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
-from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,8 +17,9 @@ from trajevolve.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from trajevolve.cli.comparing import Earlier
     from trajevolve.config import RunConfig
-    from trajevolve.evaluation import Comparison, EpisodeResult, Evaluation, Row
+    from trajevolve.evaluation import Comparison, Evaluation, Row
 
 COLUMNS = (
     "task type",
@@ -79,14 +78,20 @@ def evaluate(
     """Evaluate a model, or the random or expert policy, on a fixed panel.
 
     Shows success by task type with 95 % intervals (Wilson), mean steps of all and of successful
-    episodes, the redundancy of successes and the share of invalid actions.
+    episodes, the redundancy of successes and the share of invalid actions. Step limit, panel and
+    the rest are the run's where the model is a checkpoint in its run, else those of params.yaml
+    here, unless --config or an option says otherwise.
     """
+    from trajevolve.cli.comparing import read_earlier
+    from trajevolve.cli.configuration import evaluation_settings
     from trajevolve.cli.output import note, print_json
+    from trajevolve.cli.outputs import new_file
     from trajevolve.errors import UserError
     from trajevolve.evaluation import compare
-    from trajevolve.files import check_writable, write_json
+    from trajevolve.files import write_json
+    from trajevolve.wording import counted
 
-    earlier = None if against is None else _read(against)
+    earlier = None if against is None else read_earlier(against)
     chosen = {
         "env.name": env,
         "env.data": None if data is None else str(data),
@@ -95,14 +100,23 @@ def evaluate(
         "evaluation.panel": split,
         "model.name": model,
     }
-    settings = _settings(config, overrides or [], chosen)
+    settings, origin = evaluation_settings(config, overrides or [], chosen)
     if (model is None) == (policy is None) and config is None:
         raise UserError("give one of --model PATH and --policy random|expert")
     if output is not None:
-        check_writable(output)
-    evaluation, facts = run_panel(settings, policy, tasks, seed, verify)
+        new_file("--output", output)
+    facts = _conditions(settings, policy, seed) | {"configuration": origin}
+    here = "this evaluation" if output is None else str(output)
+    if earlier is not None:
+        earlier.check_conditions(facts, here)
+    evaluation, asked = run_panel(settings, policy, tasks, seed, verify, earlier, here)
+    facts["tasks_asked"] = asked
+    note(f"configuration: {origin}")
+    if asked is not None and asked > evaluation.overall.tasks:
+        there = counted(evaluation.overall.tasks, "task")
+        note(f"{facts['split']}: holds {there}, not the {asked:,} asked for")
     summary = facts | evaluation.summary()
-    comparison = None if earlier is None else compare(earlier, evaluation.episodes, seed=0)
+    comparison = None if earlier is None else compare(earlier.episodes, evaluation.episodes, seed=0)
     if comparison is not None:
         from dataclasses import asdict
 
@@ -119,9 +133,28 @@ def evaluate(
 
 
 def run_panel(
-    settings: RunConfig, policy: str | None, count: int | None, seed: int, verify: bool
-) -> tuple[Evaluation, dict[str, Any]]:
-    """Play the panel that `settings` names and count it; return it with the facts around it."""
+    settings: RunConfig,
+    policy: str | None,
+    count: int | None,
+    seed: int,
+    verify: bool,
+    earlier: Earlier | None = None,
+    here: str = "",
+) -> tuple[Evaluation, int | None]:
+    """Play the panel that `settings` names and count it.
+
+    Args:
+        settings: environment, panel, model.
+        policy: random or expert, instead of the model.
+        count: how many tasks; None: as many as the panel is of.
+        seed: of the policy's sampling.
+        verify: measure redundancy.
+        earlier: an evaluation that has to be of the same tasks.
+        here: name of this one.
+
+    Returns:
+        The evaluation, and how many tasks were asked for (None: all).
+    """
     from trajevolve.cli.output import Progress
     from trajevolve.cli.policies import make_agent
     from trajevolve.envs.registry import configured_env
@@ -131,8 +164,10 @@ def run_panel(
     if count is None and split.startswith("generated:"):
         count = settings.evaluation.panel_size
     with closing(configured_env(settings.env)) as environment:
-        agent = make_agent(settings, policy, settings.evaluation.temperature)
         panel = environment.tasks(split, count)
+        if earlier is not None:
+            earlier.check_tasks({task.id for task in panel}, here)
+        agent = make_agent(settings, policy, settings.evaluation.temperature)
         played = play_panel(
             panel,
             agent,
@@ -146,15 +181,19 @@ def run_panel(
 
             by_id = {task.id: task for task in panel}
             played, _ = verify_trajectories(environment, by_id, played, settings.credit)
-    facts = {
+    return measure(played), count
+
+
+def _conditions(settings: RunConfig, policy: str | None, seed: int) -> dict[str, Any]:
+    """Collect what an evaluation depends on."""
+    return {
         "env": settings.env.name,
-        "split": split,
+        "split": settings.evaluation.panel,
         "policy": policy or settings.model.name,
         "step_limit": settings.env.step_limit,
         "temperature": settings.evaluation.temperature if policy is None else None,
         "seed": seed,
     }
-    return measure(played), facts
 
 
 def show(evaluation: Evaluation, facts: dict[str, Any]) -> None:
@@ -204,40 +243,3 @@ def _percent(share: float | None) -> str:
 
 def _figure(value: float | None) -> str:
     return "-" if value is None else f"{value:.1f}"
-
-
-def _settings(
-    config: Path | None, overrides: Sequence[str], chosen: Mapping[str, Any]
-) -> RunConfig:
-    """Lay the command's own options over --set, over the configuration.
-
-    Without --config a model is prompted as it was in training, where that is recorded.
-    """
-    from trajevolve.cli.policies import recorded_agent
-    from trajevolve.config import load_config
-
-    model = chosen["model.name"]
-    recorded = recorded_agent(model) if model and config is None else {}
-    before = [f"agent.{key}={json_module.dumps(value)}" for key, value in recorded.items()]
-    given = [
-        f"{key}={json_module.dumps(value)}" for key, value in chosen.items() if value is not None
-    ]
-    return load_config(config, [*before, *overrides, *given])
-
-
-def _read(path: Path) -> tuple[EpisodeResult, ...]:
-    """Read the episodes of an earlier ``--output`` file."""
-    from trajevolve.errors import UserError
-    from trajevolve.evaluation import SCHEMA_VERSION, EpisodeResult
-
-    try:
-        content = json_module.loads(path.read_text(encoding="utf-8"))
-        if content["schema_version"] != SCHEMA_VERSION:
-            raise UserError(
-                f"{path}: schema {content['schema_version']}, expected {SCHEMA_VERSION}"
-            )
-        return tuple(EpisodeResult(**episode) for episode in content["episodes"])
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError):
-        raise UserError(f"{path}: expected a file written by evaluate --output") from None

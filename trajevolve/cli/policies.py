@@ -74,17 +74,20 @@ def check_model(name: str, environment: str) -> None:
 def recorded_agent(model: str) -> dict[str, Any]:
     """Find how a model was prompted when it was trained; empty when nothing says so.
 
-    An exported model has ``agent.json`` beside its weights; a checkpoint lies in its run, whose
-    manifest has the configuration.
+    An exported model has ``agent.json`` beside its weights.
     """
+    path = Path(model) / "agent.json"
+    return _object(path) if path.is_file() else {}
+
+
+def run_of_checkpoint(model: str) -> Path | None:
+    """Return the folder of the run that a checkpoint lies in, None for any other model."""
     folder = Path(model)
-    if (folder / "agent.json").is_file():
-        return _object(folder / "agent.json")
-    if (folder / "checkpoint.json").is_file():
-        for parent in folder.resolve().parents[:4]:
-            if (parent / "manifest.json").is_file():
-                return dict(_object(parent / "manifest.json").get("config", {}).get("agent", {}))
-    return {}
+    if not (folder / "checkpoint.json").is_file():
+        return None
+    # runs/NAME/iter_0007/update/checkpoint
+    parents = folder.resolve().parents[:4]
+    return next((parent for parent in parents if (parent / "manifest.json").is_file()), None)
 
 
 def _object(path: Path) -> dict[str, Any]:

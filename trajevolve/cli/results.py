@@ -37,10 +37,19 @@ def report(
 ) -> None:
     """Write tables and learning curves of some runs, finished or not."""
     from trajevolve.cli.options import find_run
+    from trajevolve.cli.output import note
+    from trajevolve.cli.outputs import new_folder
+    from trajevolve.manifest import load_manifest
+    from trajevolve.reports.comparability import unlike
     from trajevolve.reports.report import write_report
 
+    if out is not None:
+        new_folder("--out", out)
     found = [find_run(run, folder) for run in runs]
+    manifests = [load_manifest(run_dir) for run_dir in found]
     page = write_report(found, out or Path("reports") / found[0].name)
+    for line in [*unlike(manifests), *filter(None, map(_missing_shards, found))]:
+        note(f"note: {line}")
     typer.echo(str(page))
 
 
@@ -62,10 +71,13 @@ def export(
     rejected, one line per accepted evolved trajectory and its parent.
     """
     from trajevolve.cli.options import find_run
+    from trajevolve.cli.output import note
+    from trajevolve.cli.outputs import new_file
     from trajevolve.config import parse_config
     from trajevolve.errors import UserError
     from trajevolve.ledger import Ledger
     from trajevolve.manifest import load_manifest
+    from trajevolve.wording import counted
 
     run_dir = find_run(run, folder)
     manifest = load_manifest(run_dir)
@@ -76,8 +88,12 @@ def export(
         return
     if next(ledger.commits("advantages"), None) is None:
         raise UserError(f"{run_dir}: holds no finished trajectories yet; train first")
+    new_file("--out", out)
     rows = _sft(ledger, config, whole) if kind == "sft" else _preferences(ledger)
-    typer.echo(f"{_write_lines(rows, out)} rows -> {out}")
+    written = _write_lines(rows, out)
+    typer.echo(f"{counted(written, 'row')} -> {out}")
+    if not written:
+        note(f"note: {_why_no_rows(ledger, config, kind)}")
 
 
 def export_model(ledger: Ledger, config: RunConfig, out: Path) -> Path:
@@ -89,11 +105,10 @@ def export_model(ledger: Ledger, config: RunConfig, out: Path) -> Path:
         UserError: there is no checkpoint, it is damaged, or `out` is in use.
     """
     from trajevolve.checkpoint import read_checkpoint
-    from trajevolve.errors import UserError
+    from trajevolve.cli.outputs import new_folder
     from trajevolve.files import make_folder, write_json
 
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UserError(f"--out {out}: exists already; give a new or empty folder")
+    new_folder("--out", out, empty=True)
     checkpoint = best_checkpoint(ledger)
     read_checkpoint(checkpoint)
     make_folder(out)
@@ -147,10 +162,48 @@ def _read(ledger: Ledger, stage: str) -> Iterator[Trajectory]:
             yield from read_shard(ledger.path(output))
 
 
-def _write_lines(rows: Iterable[dict[str, Any]], out: Path) -> int:
-    from trajevolve.files import check_writable, write_atomically
+def _why_no_rows(ledger: Ledger, config: RunConfig, kind: str) -> str:
+    """Say what an export without rows was looking for."""
+    from trajevolve.wording import counted
 
-    check_writable(out)
+    iterations = counted(sum(1 for _ in ledger.commits("advantages")), "finished iteration")
+    if kind == "sft":
+        return f"the {iterations} of {ledger.run_dir} hold no successful trajectory"
+    if not config.evolution.enabled:
+        return (
+            f"pairs are accepted evolved trajectories and their parents, and {ledger.run_dir} "
+            "has evolution.enabled = false"
+        )
+    return (
+        "pairs are accepted evolved trajectories that differ from their parents; there are none in "
+        f"the {iterations} of {ledger.run_dir} (trajectories evolve every "
+        f"{counted(config.evolution.every, 'iteration')})"
+    )
+
+
+def _missing_shards(run_dir: Path) -> str:
+    """Say which shards that the ledger names are not there; "" when all are."""
+    from trajevolve.ledger import Ledger
+    from trajevolve.wording import counted
+
+    named = [
+        output.path
+        for commit in Ledger(run_dir, "").commits()
+        for name, output in commit.outputs.items()
+        if name == "trajectories" and not output.pruned
+    ]
+    missing = [path for path in named if not (run_dir / path).is_file()]
+    if not missing:
+        return ""
+    return (
+        f"{run_dir}: {counted(len(missing), 'shard')} of {len(named)} missing, {missing[0]} first; "
+        "curves and tables need none, view and export do (dvc checkout restores versioned ones)"
+    )
+
+
+def _write_lines(rows: Iterable[dict[str, Any]], out: Path) -> int:
+    from trajevolve.files import write_atomically
+
     lines = [json_module.dumps(row, ensure_ascii=False) + "\n" for row in rows]
     write_atomically(out, lambda partial: partial.write_text("".join(lines), encoding="utf-8"))
     return len(lines)

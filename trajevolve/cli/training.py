@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from trajevolve.config import RunConfig
 
 RUNS = Path("runs")
-DEFAULT_CONFIG = Path("params.yaml")
 
 
 def register(app: typer.Typer) -> None:
@@ -42,22 +41,29 @@ def train(
     Without --config, params.yaml of the current folder is read where there is one. The run lies
     in runs/NAME and ends with runs/NAME/summary.json.
     """
+    from trajevolve.cli.configuration import read_settings
     from trajevolve.cli.output import note, print_json
     from trajevolve.errors import UserError
     from trajevolve.manifest import RUN_NAME
+    from trajevolve.wording import counted
 
-    settings = read_settings(config, overrides or [])
+    settings, origin = read_settings(config, overrides or [])
     name = f"{settings.method}-seed{settings.seed}" if run is None else run
     if not RUN_NAME.fullmatch(name):
         raise UserError(
             f"--run {name!r}: expected a name of letters, digits, '.', '_' and '-', no path"
         )
+    plan = plan_of(settings, RUNS / name) | {"configuration": origin}
+    notes = check(settings)
+    note(
+        f"run {RUNS / name}: {settings.method}, {counted(settings.iterations, 'iteration')}, "
+        f"configuration: {origin}"
+    )
+    for line in notes:
+        note(f"note: {line}")
     if dry_run:
-        plan = plan_of(settings, RUNS / name)
         print_json(plan, indent=2) if json else show_plan(plan)
         return
-    nothing_left = plan_of(settings, RUNS / name)["next"] is None
-    check(settings)
     if submit:
         from trajevolve_flows.launch import submit_training
 
@@ -66,8 +72,7 @@ def train(
         return
     from trajevolve_flows.launch import run_training
 
-    note(f"run {RUNS / name}: {settings.method}, {settings.iterations} iterations")
-    if nothing_left:
+    if plan["next"] is None:
         note("all of it is done already; another --run starts a new one")
     try:
         summary = run_training(settings, name)
@@ -87,10 +92,13 @@ def estimate(config: ConfigFile = None, overrides: Overrides = None, json: AsJso
     """Say roughly what a configuration costs: time, memory and disk."""
     from dataclasses import asdict
 
-    from trajevolve.cli.output import print_json
+    from trajevolve.cli.configuration import read_settings
+    from trajevolve.cli.output import note, print_json
     from trajevolve.estimation import estimate as estimate_run
 
-    guess = estimate_run(read_settings(config, overrides or []))
+    settings, origin = read_settings(config, overrides or [])
+    guess = estimate_run(settings)
+    note(f"configuration: {origin}")
     if json:
         print_json(asdict(guess), indent=2)
         return
@@ -101,22 +109,17 @@ def estimate(config: ConfigFile = None, overrides: Overrides = None, json: AsJso
         f"time    {time}\n"
         f"memory  {guess.memory_bytes / 2**30:.1f} GiB\n"
         f"disk    {guess.disk_bytes / 2**20:.0f} MiB\n"
-        f"for     {guess.episodes} episodes, {guess.steps} steps, "
+        f"for     {guess.episodes:,} episodes, {guess.steps:,} steps, "
         f"{guess.parameters / 1e6:.1f} million parameters"
     )
 
 
-def read_settings(config: Path | None, overrides: list[str]) -> RunConfig:
-    """Read --config, else params.yaml where there is one, and apply --set."""
-    from trajevolve.config import load_config
-
-    if config is None and DEFAULT_CONFIG.is_file():
-        config = DEFAULT_CONFIG
-    return load_config(config, overrides)
-
-
-def check(settings: RunConfig) -> None:
+def check(settings: RunConfig) -> list[str]:
     """Find what would stop the run later, before anything is started.
+
+    Returns:
+        What the user should know though the run can do with it: splits with fewer tasks than
+        asked for.
 
     Raises:
         UserError: the method, the model, the environment or its data is not there, or there are
@@ -126,17 +129,29 @@ def check(settings: RunConfig) -> None:
     from trajevolve.cli.policies import check_model
     from trajevolve.envs.registry import configured_env
     from trajevolve.errors import UserError
+    from trajevolve.wording import counted
 
     estimator(settings.method)
+    evaluation = settings.evaluation
+    asked = [
+        (settings.env.split, settings.rollout.groups, "rollout.groups"),
+        (evaluation.panel, evaluation.panel_size, "evaluation.panel_size"),
+    ]
+    if evaluation.every:
+        asked.append((evaluation.selection, evaluation.selection_size, "evaluation.selection_size"))
+    notes = []
     environment = configured_env(settings.env)
     try:
-        panels = settings.evaluation.panel, settings.evaluation.selection
-        for split in dict.fromkeys((settings.env.split, *panels)):
-            if not environment.tasks(split, 1):
+        for split, count, key in asked:
+            there = len(environment.tasks(split, count))
+            if not there:
                 raise UserError(f"split {split!r}: holds no task; choose another split or data")
+            if there < count:
+                notes.append(f"{split} holds {counted(there, 'task')}, {key} = {count}")
     finally:
         environment.close()
     check_model(settings.model.name, settings.env.name)
+    return notes
 
 
 def plan_of(settings: RunConfig, run_dir: Path) -> dict[str, Any]:
@@ -179,11 +194,12 @@ def plan_of(settings: RunConfig, run_dir: Path) -> dict[str, Any]:
 def show_plan(plan: dict[str, Any]) -> None:
     """Print the plan for people."""
     from trajevolve.cli.output import print_table
+    from trajevolve.wording import counted
 
     rows = [
         (stage, str(row["due"]), str(row["committed"])) for stage, row in plan["stages"].items()
     ]
-    title = f"{plan['run']}: {plan['iterations']} iterations"
+    title = f"{plan['run']}: {counted(plan['iterations'], 'iteration')}"
     print_table(("stage", "due", "committed"), rows, title=title)
     following = plan["next"]
     if following is None:

@@ -70,6 +70,7 @@ def gc(
     from trajevolve.cli.output import note
     from trajevolve.errors import UserError
     from trajevolve.retention import collect
+    from trajevolve.wording import counted
 
     every = sorted(path.parent for path in folder.glob("*/manifest.json"))
     chosen = [find_run(run, folder) for run in runs] if runs else every
@@ -86,8 +87,10 @@ def gc(
             continue
         total += size
         if files:
-            typer.echo(f"{run_dir}: {files} outputs, {verb} {size / 2**20:.1f} MiB")
-    typer.echo(f"{verb} {total / 2**20:.1f} MiB in {len(chosen) - skipped} runs")
+            what = counted(files, "output")
+            typer.echo(f"{run_dir}: {what}, {verb} {size / 2**20:.1f} MiB")
+    runs_read = counted(len(chosen) - skipped, "run")
+    typer.echo(f"{verb} {total / 2**20:.1f} MiB in {runs_read}")
 
 
 def warmup(

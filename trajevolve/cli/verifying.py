@@ -70,10 +70,12 @@ def verify(
     in its place, and the exit status is 1.
     """
     from trajevolve.cli.options import open_environment
+    from trajevolve.cli.output import note
     from trajevolve.credit.rows import verify_records
     from trajevolve.files import write_atomically
     from trajevolve.formats.detect import to_rows
     from trajevolve.reports.redundancy import Redundancy
+    from trajevolve.wording import counted
 
     _check_paths(input, output, report)
     environment = open_environment(env, data, backend)
@@ -90,21 +92,21 @@ def verify(
         if output is None:
             bad = write_rows(rows, sys.stdout)
         else:
-            counted: list[int] = []
-            write_atomically(output, lambda partial: counted.append(_write(rows, partial)))
-            bad = counted[0]
+            failed: list[int] = []
+            write_atomically(output, lambda partial: failed.append(_write(rows, partial)))
+            bad = failed[0]
     finally:
         environment.close()
     if report is not None:
         _write_report(found.markdown(), report)
     if bad:
-        typer.echo(f'{bad} rows could not be verified; see their "error"', err=True)
+        note(f'{counted(bad, "row")} could not be verified; see "error" there')
         raise typer.Exit(1)
 
 
 def _check_paths(input: Path, output: Path | None, report: Path | None) -> None:
+    from trajevolve.cli.outputs import new_file
     from trajevolve.errors import UserError
-    from trajevolve.files import check_writable
 
     # Unlike Path.is_file this is False, not an error, for a name that no file can have.
     if str(input) != "-" and not os.path.isfile(input):
@@ -113,11 +115,11 @@ def _check_paths(input: Path, output: Path | None, report: Path | None) -> None:
         if given is not None and given.resolve() == input.resolve():
             raise UserError(f"--input {input}: would be overwritten; write to another file")
     if output is not None:
-        check_writable(output)
+        new_file("--output", output)
     if report is None:
         return
     if str(report) != "-":
-        check_writable(report)
+        new_file("--report", report)
     elif output is None:
         raise UserError("--report -: standard output holds the rows; add --output FILE for them")
     if output is not None and report.resolve() == output.resolve():

@@ -63,12 +63,16 @@ def view(
     """
     from trajevolve.cli.options import environment_options
     from trajevolve.cli.output import Progress, note, print_json
+    from trajevolve.cli.outputs import new_file
     from trajevolve.envs.registry import make_env
     from trajevolve.files import check_writable
     from trajevolve.viewer.collect import document, gather_evidence, limited
     from trajevolve.viewer.page import write_page
     from trajevolve.viewer.source import read_source
+    from trajevolve.wording import counted
 
+    if out is not None:
+        new_file("--out", out)
     options = environment_options(data, backend)
     chosen = make_env(env, **options) if env is not None else None
 
@@ -103,7 +107,8 @@ def view(
             }
         )
     else:
-        typer.echo(f"{len(source.trajectories)} trajectories, {size / 1e6:.1f} MB -> {target}")
+        shown = counted(len(source.trajectories), "trajectory", "trajectories")
+        typer.echo(f"{shown}, {size / 1e6:.1f} MB -> {target}")
 
 
 def _find(what: str, runs: Path) -> Path:

@@ -43,8 +43,10 @@ def prepare(
 ) -> None:
     """Make a catalogue of WebShop's own files; the same command again goes on after a stop."""
     from trajevolve.cli.output import note
+    from trajevolve.cli.outputs import new_folder
     from trajevolve.envs.webshop.prepare import Inputs, prepare
 
+    new_folder("--out", out)
     prepare(Inputs(products, attributes, human, nouns), out, note)
     _show(out, json)
 
@@ -66,22 +68,24 @@ def generate(
     seed: Annotated[int, typer.Option(min=0, metavar="S", help="Other seeds, others.")] = 0,
 ) -> None:
     """Write a generated shop in the form of WebShop's own files, for prepare."""
+    from trajevolve.cli.outputs import new_folder
     from trajevolve.envs.webshop.generated import generate as generated
-    from trajevolve.errors import UserError
+    from trajevolve.wording import counted
 
-    if out.exists() and not out.is_dir():
-        raise UserError(f"--out {out}: is a file; give a folder")
+    new_folder("--out", out)
     generated(count, seed).write(out)
-    typer.echo(f"{count} products -> {out}")
+    typer.echo(f"{counted(count, 'product')} -> {out}")
 
 
 def _show(folder: Path, json: bool) -> None:
     from trajevolve.cli.output import print_json
     from trajevolve.envs.webshop.folder import read_manifest
+    from trajevolve.wording import counted
 
     manifest = read_manifest(folder)
     if json:
         print_json(manifest, indent=2)
         return
     parts = ", ".join(f"{name} {part['goals']}" for name, part in manifest["splits"].items())
-    typer.echo(f"{folder}: {manifest['products']} products, {manifest['goals']} goals ({parts})")
+    products = counted(manifest["products"], "product")
+    typer.echo(f"{folder}: {products}, {counted(manifest['goals'], 'goal')} ({parts})")

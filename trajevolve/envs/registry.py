@@ -67,7 +67,7 @@ def _load(path: str, name: str, extra: str) -> Callable[..., Any]:
     if not (colon and attribute and all(map(str.isidentifier, module_name.split(".")))):
         raise UserError(
             f"environment {name!r} is unknown; known: {', '.join(sorted(BUILT_IN))}, "
-            "or module:attribute of your own"
+            f"or module:attribute of your own{_as_attribute(module_name)}"
         )
     try:
         # Only names of one's own are looked for in the current folder: what lies in a folder of
@@ -80,6 +80,14 @@ def _load(path: str, name: str, extra: str) -> Callable[..., Any]:
     if not (inspect.isclass(factory) or inspect.isfunction(factory)):
         raise UserError(f"environment {name}: {module_name} has no class or function {attribute!r}")
     return factory
+
+
+def _as_attribute(given: str) -> str:
+    """Say how to write what was given as a file, or as a module alone; "" for anything else."""
+    module = given.removesuffix(".py").removeprefix("./").replace("/", ".")
+    if not module or not all(map(str.isidentifier, module.split("."))):
+        return ""
+    return f", as in {module}:ClassName"
 
 
 def _import(module_name: str) -> Any:

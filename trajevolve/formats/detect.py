@@ -27,8 +27,8 @@ def to_rows(
 ) -> Iterator[Record]:
     """Convert `records` to rows with ``task`` and ``actions``.
 
-    ``auto`` goes by the first object that fits a format; input without a single object counts as
-    rows. A record in another format than the input's becomes an error in its place.
+    ``auto`` goes by the first object that fits a format. A record in another format than the
+    input's becomes an error in its place.
 
     Args:
         records: of one input.
@@ -36,7 +36,7 @@ def to_rows(
         task_key: where a record names its task; by default the usual keys.
 
     Raises:
-        UserError: there are objects, and none of them fits.
+        UserError: with ``auto``, there are records, and none of them is an object that fits.
     """
     name = format
     if name == "auto":
@@ -58,14 +58,20 @@ def _detect(records: Iterator[Record]) -> tuple[Format, Iterable[Record]]:
         if name is not None:
             return name, chain(seen, records)
         stranger = stranger or record
-    if stranger is None or stranger.content is None:
+    if not seen:
         return "rows", seen
+    expected = (
+        f"expected {rows.EXPECTED} (rows), {conversations.EXPECTED} (conversations), or "
+        f"{verl_agent.EXPECTED} (verl-agent)"
+    )
+    if stranger is None or stranger.content is None:
+        first = f"{seen[0].place}: {seen[0].error}".partition("; expected")[0]
+        raise UserError(f"--input: holds no JSON object; {first}; {expected}")
     keys = list(stranger.content)
     shown = ", ".join(keys[:_MOST_KEYS]) + (", ..." if len(keys) > _MOST_KEYS else "")
     raise UserError(
         f"--input: the format cannot be told; {stranger.place} is an object with "
-        f"{shown or 'no keys'}; expected {rows.EXPECTED} (rows), {conversations.EXPECTED} "
-        f"(conversations), or {verl_agent.EXPECTED} (verl-agent)"
+        f"{shown or 'no keys'}; {expected}"
     )
 
 

@@ -41,6 +41,8 @@ class Record:
 def read_records(stream: IO[bytes]) -> Iterator[Record]:
     """Read JSON Lines as they arrive, or one JSON document: an array of objects, or one object.
 
+    An array without members is an input without records, as an empty file is.
+
     Raises:
         UserError: the input is one document, and no valid JSON.
     """
@@ -143,7 +145,7 @@ def _document(whole: bytes) -> list[Any] | None:
         ) from None
     if isinstance(value, dict):
         return [value]
-    return value if value and any(isinstance(member, dict) for member in value) else None
+    return value if isinstance(value, list) else None
 
 
 def _item(number: int, value: object) -> Record:

@@ -10,6 +10,7 @@ from typing import Any
 
 from trajevolve.credit.rows import VerifiedRow
 from trajevolve.reports.tables import figure, markdown
+from trajevolve.wording import counted
 
 MOST_VERBS = 10
 MOST_ERRORS = 20
@@ -94,7 +95,7 @@ class Redundancy:
         if self.total.successes:
             parts += ["## By task type", self._types(), "## Redundant steps by verb", self._verbs()]
         if self.errors:
-            parts += [f"## {len(self.errors)} rows in error", self._errors()]
+            parts += [f"## {counted(len(self.errors), 'row')} in error", self._errors()]
         return "\n\n".join(parts) + "\n"
 
     def _overview(self) -> str:

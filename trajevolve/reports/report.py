@@ -9,6 +9,8 @@ from typing import Any
 
 from trajevolve.errors import UserError
 from trajevolve.files import write_atomically
+from trajevolve.manifest import load_manifest
+from trajevolve.reports.comparability import unlike
 from trajevolve.reports.curves import draw_curves, read_curves, stages
 from trajevolve.reports.tables import comparison_table, evolution_table, time_table, type_table
 
@@ -40,17 +42,24 @@ def write_report(run_dirs: Sequence[Path], out: Path) -> Path:
     for name, chosen in figures.items():
         if draw_curves(curves, name, out / f"{name}.png", chosen):
             drawn.append(name)
-    page = _page([run_dir.name for run_dir in run_dirs], summaries, drawn)
+    differing = unlike([load_manifest(run_dir) for run_dir in run_dirs])
+    page = _page([run_dir.name for run_dir in run_dirs], summaries, drawn, differing)
     path = out / "report.md"
     write_atomically(path, lambda partial: partial.write_text(page, encoding="utf-8"))
     return path
 
 
-def _page(runs: Sequence[str], summaries: Sequence[dict[str, Any]], figures: Sequence[str]) -> str:
+def _page(
+    runs: Sequence[str],
+    summaries: Sequence[dict[str, Any]],
+    figures: Sequence[str],
+    differing: Sequence[str],
+) -> str:
     parts = [f"# Runs: {', '.join(runs)}"]
     unfinished = sorted(set(runs) - {summary["run"] for summary in summaries})
     if unfinished:
         parts.append(f"Not finished, so without a row below: {', '.join(unfinished)}.")
+    parts += [f"**Mind: {line}.**" for line in differing]
     if summaries:
         parts += [
             "## Results",

@@ -11,6 +11,7 @@ from typing import Any
 from trajevolve.envs.contract import Environment, Observation, Task
 from trajevolve.errors import UserError, one_line
 from trajevolve.trajectory import Step, Trajectory, trajectory_reward
+from trajevolve.wording import counted
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,8 @@ class Rows:
                     reasons.append(one_line(f"line {number}: {said}"))
             made.append(played or _recorded(row, number))
         if reasons:
-            notes.append(f"{len(reasons)} rows are shown without observations; {reasons[0]}")
+            what = counted(len(reasons), "row")
+            notes.append(f"{what} shown without observations; {reasons[0]}")
         return made
 
 
@@ -65,7 +67,8 @@ def read_rows(path: Path) -> Rows:
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from None
     named = {str(row.get("env", "")) for _, row in rows}
-    notes = (f"{failed} rows hold an error instead of labels and are left out",) if failed else ()
+    without = counted(failed, "row")
+    notes = (f"{without} with an error instead of labels left out",) if failed else ()
     return Rows(named.pop() or None if len(named) == 1 else None, rows, notes)
 
 

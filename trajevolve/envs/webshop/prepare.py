@@ -34,6 +34,7 @@ from trajevolve.envs.webshop.products import has_usable_asin
 from trajevolve.envs.webshop.store import PRODUCTS, MappedRows, write_rows
 from trajevolve.errors import UserError
 from trajevolve.files import check_room, make_folder, write_json, writing
+from trajevolve.wording import counted
 
 UNFINISHED = "unfinished"
 """Folder of the parts inside the catalogue's, gone when it is complete."""
@@ -130,7 +131,7 @@ def _make_parts(
         parts.append(part)
     seen = {asin for part in parts for asin in part.products().column("asin")}
     if parts:
-        report(f"going on after {len(seen)} products")
+        report(f"going on after {counted(len(seen), 'product')}")
     entries = _usable(inputs.products, seen)
     path = work / "annotations.sqlite"
     with closing(AnnotationFile(path, inputs.attributes, inputs.human)) as annotations:
@@ -143,7 +144,7 @@ def _make_parts(
                 raise UserError(f"{inputs.products}: {error}") from None
             part.save(made)
             parts.append(part)
-            report(f"{len(seen)} products")
+            report(counted(len(seen), "product"))
     if not parts:
         raise UserError(f"{inputs.products}: holds no product")
     return parts

@@ -1,0 +1,71 @@
+"""Which configuration a command works with, and where it comes from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from trajevolve.config import RunConfig
+
+PARAMS = Path("params.yaml")
+DEFAULTS = f"defaults (no {PARAMS} here)"
+
+
+def read_settings(config: Path | None, overrides: Sequence[str]) -> tuple[RunConfig, str]:
+    """Read --config, else params.yaml where there is one, and apply --set.
+
+    Returns:
+        The configuration, and where it comes from in words.
+    """
+    from trajevolve.config import load_config
+
+    if config is None and PARAMS.is_file():
+        config = PARAMS
+    return load_config(config, overrides), DEFAULTS if config is None else str(config)
+
+
+def evaluation_settings(
+    config: Path | None, overrides: Sequence[str], chosen: Mapping[str, Any]
+) -> tuple[RunConfig, str]:
+    """Lay the options of ``evaluate`` over --set, over the configuration, and say whose it is.
+
+    That is --config, else the run's where the model is a checkpoint inside its run, else
+    params.yaml where it is about the same environment. Without --config a model is prompted as it
+    was in training, where that is recorded.
+
+    Args:
+        config: the value of --config.
+        overrides: the values of --set.
+        chosen: dotted key -> value of the option, None where it was not given.
+    """
+    from trajevolve.cli.policies import recorded_agent, run_of_checkpoint
+    from trajevolve.config import load_config
+    from trajevolve.manifest import load_manifest
+
+    given = [f"{key}={json.dumps(value)}" for key, value in chosen.items() if value is not None]
+    if config is not None:
+        return load_config(config, [*overrides, *given]), str(config)
+    model = chosen["model.name"] or ""
+    run = run_of_checkpoint(model) if model else None
+    if run is not None:
+        recorded = list(_flat(load_manifest(run).config))
+        return load_config(None, [*recorded, *overrides, *given]), str(run)
+    path = PARAMS if PARAMS.is_file() else None
+    settings = load_config(path, [*overrides, *given])
+    origin = DEFAULTS if path is None else str(path)
+    if path is not None and load_config(path).env.name != settings.env.name:
+        path, origin = None, f"defaults ({PARAMS} is about another environment)"
+    agent = list(_flat(recorded_agent(model), "agent.")) if model else []
+    return load_config(path, [*agent, *overrides, *given]), origin
+
+
+def _flat(content: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Write nested settings as --set would take them."""
+    for key, value in content.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}={json.dumps(value)}"
