@@ -1,86 +1,172 @@
-"""What a run shows while it runs: one line an iteration, and Prefect artifacts."""
+"""What a run shows while it runs: one line an iteration, and Prefect artifacts.
+
+Prefect keeps a page for each key with all its versions; a run that is started again adds versions
+to its own pages, with the iterations of earlier starts in them.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from prefect.artifacts import (
     create_link_artifact,
+    create_markdown_artifact,
     create_progress_artifact,
     create_table_artifact,
     update_progress_artifact,
 )
 
+from trajevolve.description import code, places, plain, result_text, variant
 from trajevolve.experiment import Experiment
+from trajevolve.model_card import CARD
+from trajevolve.schedule import Stage, stages
+from trajevolve.tracker import Place
+from trajevolve.viewer.ends import PAGE
 
-Metrics = Mapping[str, float]
 Logger = logging.Logger | logging.LoggerAdapter[Any]
 ROWS = 200
+LOCAL = "http://127.0.0.1:5000/"
+# Column of the table: where its number comes from. A column that no row has is left out.
+COLUMNS: dict[str, tuple[Stage, str]] = {
+    "success": ("rollout", "success"),
+    "steps": ("rollout", "steps"),
+    "invalid": ("rollout", "invalid_share"),
+    "redundancy": ("verification", "redundancy"),
+    "selection": ("evaluation", "success"),
+    "kl": ("update", "kl"),
+    "approx_kl": ("update", "approx_kl"),
+    "clip_fraction": ("update", "clip_fraction"),
+}
 
 
 class Board:
-    """The progress bar and the table of one flow run."""
+    """Progress, table and links of one flow run."""
 
-    def __init__(self, run: str, iterations: int, logger: Logger) -> None:
-        """Start an empty board.
+    def __init__(self, experiment: Experiment, logger: Logger) -> None:
+        """Show where to look, and how far an earlier start had come.
 
         Args:
-            run: folder of the run.
-            iterations: how many it has.
+            experiment: the run.
             logger: of the flow run.
         """
-        self._key = re.sub(r"[^a-z0-9]+", "-", Path(run).name.lower()).strip("-") or "run"
-        self._iterations = iterations
+        self._experiment = experiment
         self._logger = logger
-        self._rows: list[dict[str, float]] = []
-        self._progress = UUID(str(create_progress_artifact(0.0, key=f"{self._key}-progress")))
+        self._key = artifact_key(experiment.run_dir.name)
+        self._rows: dict[int, dict[str, float]] = {}
+        self._progress = UUID(
+            str(
+                create_progress_artifact(
+                    0.0, key=f"{self._key}-progress", description="Iterations done."
+                )
+            )
+        )
+        place = experiment.tracker.place
+        if place is not None and not place.command:
+            create_link_artifact(place.page, "Run in MLflow", key=f"{self._key}-mlflow")
+        create_markdown_artifact(
+            links_text(experiment.run_dir, variant(experiment.config), place),
+            key=f"{self._key}-links",
+            description="Where to look.",
+        )
 
-    def show(self, iteration: int, sampled: Metrics, verified: Metrics, updated: Metrics) -> None:
+    def show(self, iteration: int) -> None:
         """Show one finished iteration."""
-        row = {
-            "iteration": float(iteration),
-            "success": sampled["success"],
-            "steps": sampled["steps"],
-            "invalid": sampled["invalid_share"],
-            "redundancy": verified["redundancy"],
-            **{
-                name: updated[name]
-                for name in ("kl", "approx_kl", "clip_fraction")
-                if name in updated
-            },
-        }
-        self._rows.append({name: round(value, 4) for name, value in row.items()})
-        update_progress_artifact(self._progress, 100.0 * (iteration + 1) / self._iterations)
-        create_table_artifact(self._rows[-ROWS:], key=f"{self._key}-iterations")
+        iterations = self._experiment.config.iterations
+        for earlier in range(max(0, iteration + 1 - ROWS), iteration + 1):
+            if earlier not in self._rows:
+                self._rows[earlier] = self._row(earlier)
+        rows = list(self._rows.values())[-ROWS:]
+        update_progress_artifact(self._progress, 100.0 * (iteration + 1) / iterations)
+        create_table_artifact(
+            _rectangular(rows),
+            key=f"{self._key}-iterations",
+            description=f"{iteration + 1} of {iterations} iterations.",
+        )
         self._logger.info(
             "iteration %d/%d: success %.3f, steps %.1f, redundancy of successes %.3f",
             iteration + 1,
-            self._iterations,
-            row["success"],
-            row["steps"],
-            row["redundancy"],
+            iterations,
+            rows[-1]["success"],
+            rows[-1]["steps"],
+            rows[-1]["redundancy"],
         )
 
-    def close(self, summary: Path, experiment: Experiment) -> None:
+    def close(self, summary: Path) -> None:
         """Show the result and where it lies."""
-        update_progress_artifact(self._progress, 100.0)
-        create_link_artifact(summary.as_uri(), "summary.json", key=f"{self._key}-summary")
         content = json.loads(summary.read_text(encoding="utf-8"))
-        rows = [
-            {"policy": name, **{m: content[name][m] for m in ("success", "steps", "redundancy")}}
-            for name in ("before", "after")
-        ]
-        create_table_artifact(rows, key=f"{self._key}-result")
+        run_dir = self._experiment.run_dir
+        update_progress_artifact(self._progress, 100.0)
+        create_markdown_artifact(
+            f"# {plain(run_dir.name)}: {plain(variant(self._experiment.config))}\n\n"
+            f"{result_text(content)}\n\n## Files\n\n{files_text(run_dir)}\n\n"
+            f"## Commands\n\n{places(run_dir)}\n",
+            key=f"{self._key}-result",
+            description="What came out, and where it lies.",
+        )
         self._logger.info(
             "success %.3f -> %.3f on %s, summary in %s",
-            rows[0]["success"],
-            rows[1]["success"],
-            experiment.config.evaluation.panel,
+            content["before"]["success"],
+            content["after"]["success"],
+            content["panel"],
             summary,
         )
+
+    def _row(self, iteration: int) -> dict[str, float]:
+        experiment = self._experiment
+        due = stages(experiment.config, iteration)
+        metrics = {
+            stage: experiment.commit(iteration, stage).metrics
+            for stage, _ in COLUMNS.values()
+            if stage in due
+        }
+        row = {
+            column: round(metrics[stage][name], 4)
+            for column, (stage, name) in COLUMNS.items()
+            if name in metrics.get(stage, ())
+        }
+        return {"iteration": iteration, **row}
+
+
+def artifact_key(run: str) -> str:
+    """Turn the name of a run into what Prefect takes: lowercase letters, digits and dashes."""
+    return re.sub(r"[^a-z0-9]+", "-", run.lower()).strip("-") or "run"
+
+
+def links_text(run_dir: Path, name: str, place: Place | None) -> str:
+    """Say in Markdown where the run is seen, and with which commands."""
+    return f"# {plain(run_dir.name)}: {plain(name)}\n\n{mlflow_text(place)}\n\n{places(run_dir)}\n"
+
+
+def mlflow_text(place: Place | None) -> str:
+    """Link the run in MLflow, or say what shows it."""
+    if place is None:
+        return "MLflow: switched off (`tracking.enabled`)."
+    if not place.command:
+        return f"MLflow: [run {place.run_id}]({place.page})."
+    return (
+        f"MLflow: {code(place.command)}, then run {code(place.run_id)}, at "
+        f"[127.0.0.1:5000]({LOCAL}{place.page}) unless `--port` says otherwise."
+    )
+
+
+def files_text(run_dir: Path) -> str:
+    """List what a finished run left, as addresses to paste: no page may link to a local file."""
+    found = {
+        "trajectories of its ends, step by step": run_dir / PAGE,
+        "model card": run_dir / CARD,
+        "summary": run_dir / "summary.json",
+    }
+    return "\n".join(
+        f"- {name}: {code(path.as_uri())}" for name, path in found.items() if path.is_file()
+    )
+
+
+def _rectangular(rows: list[dict[str, float]]) -> list[dict[str, float | None]]:
+    """Give every row the same columns, in order; the pages take them from the first row."""
+    columns = [name for name in ("iteration", *COLUMNS) if any(name in row for row in rows)]
+    return [{name: row.get(name) for name in columns} for row in rows]

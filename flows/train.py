@@ -17,12 +17,12 @@ from prefect.client.schemas.objects import State
 from prefect.exceptions import ObjectNotFound
 from prefect.states import Crashed
 
+from trajevolve.closing import conclude
 from trajevolve.config import load_config
 from trajevolve.experiment import Experiment, close_experiment, open_experiment
 from trajevolve.manifest import load_manifest
 from trajevolve.record import record_iteration
 from trajevolve.schedule import evaluates, evolves
-from trajevolve.summary import write_summary
 from trajevolve_flows.board import Board
 from trajevolve_flows.logs import shorten_user_errors
 from trajevolve_tasks.stages import (
@@ -70,27 +70,27 @@ def train(run: str, config: str | None = None, overrides: dict[str, Any] | None 
 
 def _train(experiment: Experiment, run: str) -> Path:
     config = experiment.config
-    board = Board(run, config.iterations, get_run_logger())
+    board = Board(experiment, get_run_logger())
     for k in range(_first_iteration(experiment), config.iterations):
         if k == 0:
             evaluation_before(run, k)
-        sampled = rollout(run, k)
-        verified = verification(run, k)
+        rollout(run, k)
+        verification(run, k)
         if config.discriminator.enabled:
             labelling(run, k)
             fine_tune_discriminator(run, k)
         if evolves(config, k):
             evolution(run, k)
         advantages(run, k)
-        updated = update_policy(run, k)
+        update_policy(run, k)
         if evaluates(config, k):
             evaluation(run, k)
         record_iteration(experiment, k)
-        board.show(k, sampled["metrics"], verified["metrics"], updated["metrics"])
+        board.show(k)
     evaluation_after(run, config.iterations)
     record_iteration(experiment, config.iterations)
-    summary = write_summary(experiment)
-    board.close(summary, experiment)
+    summary = conclude(experiment)
+    board.close(summary)
     return summary
 
 

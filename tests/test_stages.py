@@ -17,7 +17,7 @@ from trajevolve.ledger import Point
 from trajevolve.record import record_iteration
 from trajevolve.schedule import all_stages, stages
 from trajevolve.stages import STAGES, best_updates, to_groups
-from trajevolve.summary import write_summary
+from trajevolve.summary import summarise, write_summary
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -117,7 +117,7 @@ def test_the_result_is_the_best_checkpoint_and_the_others_go(finished: Experimen
 def test_the_summary_compares_both_ends(finished: Experiment) -> None:
     for iteration in range(finished.config.iterations + 1):
         record_iteration(finished, iteration)
-    summary = json.loads(write_summary(finished).read_text())
+    summary = json.loads(write_summary(finished.run_dir, summarise(finished)).read_text())
     first = finished.commit(0, "evaluation_before").metrics["success"]
     last = finished.commit(finished.config.iterations, "evaluation_after").metrics["success"]
     assert summary["before"]["success"] == first
@@ -139,7 +139,7 @@ def test_a_finished_run_that_gets_longer_equals_one_that_was(
             STAGES[stage](experiment, iteration)
             if stage == stages(longer, iteration)[-1]:
                 record_iteration(experiment, iteration)
-        summary = json.loads(write_summary(experiment).read_text())
+        summary = json.loads(write_summary(run_dir, summarise(experiment)).read_text())
         experiment.close()
         assert summary["iterations"] == iterations
     marker = json.loads((run_dir / "iter_0002" / "recorded.json").read_text())

@@ -12,7 +12,8 @@ from mlflow import MlflowClient
 
 from trajevolve.config import TrackingConfig, parse_config
 from trajevolve.envs.contract import Kind
-from trajevolve.tracking import Dataset, NullTracker, Tracker, absolute_uri, flatten, open_tracker
+from trajevolve.tracker import Dataset, NullTracker, Place, Tracker
+from trajevolve.tracking import absolute_uri, artifacts_of, flatten, open_tracker, place_of
 from trajevolve.trajectory import Step, Trajectory
 
 STEPS = (
@@ -174,3 +175,59 @@ def test_tables_of_a_store_are_there_whole_or_not_at_all(
     assert not list(tmp_path.iterdir())
     assert start(tmp_path).run_id
     assert {path.name for path in tmp_path.iterdir()} == {"mlflow.db"}
+
+
+def test_a_description_is_replaced_until_somebody_edits_it(
+    tracker: Tracker, client: MlflowClient, project: Path
+) -> None:
+    def note() -> str:
+        return client.get_run(tracker.run_id).data.tags["mlflow.note.content"]
+
+    tracker.describe("first")
+    start(project, tracker.run_id).describe("second")
+    assert note() == "second"
+    tracker.describe("long " * 4000)
+    tracker.describe("third")
+    assert note() == "third"
+    client.set_tag(tracker.run_id, "mlflow.note.content", "third, and what I think of it")
+    tracker.describe("fourth")
+    assert note() == "third, and what I think of it"
+
+
+def test_the_experiment_says_how_to_read_its_runs(
+    tracker: Tracker, client: MlflowClient, project: Path
+) -> None:
+    experiment = client.get_experiment_by_name("trajevolve")
+    assert "`variant`" in experiment.tags["mlflow.note.content"]
+    client.set_experiment_tag(experiment.experiment_id, "mlflow.note.content", "mine")
+    start(project)
+    found = client.get_experiment_by_name("trajevolve")
+    assert found.tags["mlflow.note.content"] == "mine"
+
+
+def test_a_small_file_is_kept_with_the_run_and_replaced(
+    tracker: Tracker, client: MlflowClient, tmp_path: Path
+) -> None:
+    for text in ("a", "b"):
+        tracker.log_text("README.md", text)
+    assert [file.path for file in client.list_artifacts(tracker.run_id)] == ["README.md"]
+    found = client.download_artifacts(tracker.run_id, "README.md", str(tmp_path))
+    assert Path(found).read_text() == "b"
+
+
+def test_a_run_in_a_file_is_looked_at_with_a_command(tracker: Tracker, project: Path) -> None:
+    place = tracker.place
+    assert place is not None
+    assert place.command == f"mlflow ui --backend-store-uri sqlite:///{project}/mlflow.db"
+    assert place.page == f"#/experiments/1/runs/{tracker.run_id}"
+
+
+def test_a_run_on_a_server_has_a_page_there_and_its_artifacts_too(tmp_path: Path) -> None:
+    """A client of a server answers nothing here; what is made of the address needs none."""
+    page = "http://host:5000/#/experiments/7/runs/ab"
+    assert place_of("http://host:5000/", "7", "ab") == Place(page, "", "ab")
+    server = TrackingConfig(uri="http://host:5000")
+    assert artifacts_of(server, tmp_path) is None
+    assert artifacts_of(TrackingConfig(), tmp_path) == str(tmp_path / "mlruns")
+    bucket = TrackingConfig(artifacts="s3://bucket/runs")
+    assert artifacts_of(bucket, tmp_path) == "s3://bucket/runs"

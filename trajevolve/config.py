@@ -174,13 +174,14 @@ class CheckpointConfig(Section):
 
 
 class TrackingConfig(Section):
-    """MLflow: written to, never read."""
+    """What shows a run: MLflow, written to and never read, and a page of trajectories."""
 
     enabled: bool = True
     uri: str = "sqlite:///mlflow.db"
     artifacts: str = "mlruns"
     experiment: str = "trajevolve"
     traces_per_iteration: int = Field(0, ge=0)
+    page: bool = Field(True, description="write trajectories.html into the run's folder at its end")
 
     @field_validator("uri", "artifacts")
     @classmethod

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trajevolve.config import RunConfig, parse_config
+from trajevolve.description import run_description, run_tags
 from trajevolve.envs.contract import Environment, Task
 from trajevolve.envs.registry import configured_env
 from trajevolve.errors import UserError
@@ -25,7 +26,8 @@ from trajevolve.models.loading import model_path
 from trajevolve.schedule import Stage, stages
 from trajevolve.seeds import derive_seed
 from trajevolve.storage import read_shard, write_shard
-from trajevolve.tracking import Tracker, open_tracker
+from trajevolve.tracker import Tracker
+from trajevolve.tracking import open_tracker
 from trajevolve.trajectory import Trajectory
 from trajevolve.versioning import Versioner
 
@@ -275,21 +277,13 @@ class Experiment:
             config.tracking,
             self.run_dir.name,
             config.model_dump(mode="json"),
-            {
-                "method": config.method,
-                "model": config.model.name,
-                "environment": config.env.name,
-                "seed": str(config.seed),
-                "iterations": str(config.iterations),
-                "config": config.digest(),
-                "git": manifest.git,
-                "run": str(self.run_dir),
-            },
+            {**run_tags(config), "git": manifest.git, "run": str(self.run_dir)},
             run_id=manifest.mlflow_run,
             project=project,
         )
         if tracker.run_id != manifest.mlflow_run:
             self.note(mlflow_run=tracker.run_id)
+        tracker.describe(run_description(config, self.run_dir))
         return tracker
 
 

@@ -13,7 +13,7 @@ from trajevolve.experiment import Experiment
 from trajevolve.files import write_json
 from trajevolve.ledger import Commit
 from trajevolve.schedule import stages
-from trajevolve.tracking import Dataset
+from trajevolve.tracker import Dataset
 
 CHECKPOINTED = ("update", "discriminator")
 

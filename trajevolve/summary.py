@@ -23,15 +23,15 @@ SCHEMA_VERSION = 1
 MEASURES = ("success", "success_interval", "steps", "steps_successful", "redundancy")
 
 
-def write_summary(experiment: Experiment) -> Path:
-    """Write ``summary.json`` of a run whose stages are all committed, and return its path."""
-    path = experiment.run_dir / "summary.json"
-    write_json(path, summarise(experiment))
+def write_summary(run_dir: Path, summary: Mapping[str, Any]) -> Path:
+    """Write ``summary.json`` of a run and return its path."""
+    path = run_dir / "summary.json"
+    write_json(path, summary)
     return path
 
 
 def summarise(experiment: Experiment) -> dict[str, Any]:
-    """Compare the two ends of the run and add up what lies between them."""
+    """Compare the two ends of a run whose stages are all committed; add up what lies between."""
     config, ledger = experiment.config, experiment.ledger
     last = config.iterations
     first_stage: Stage = "evaluation_before" if last > 0 else "evaluation_after"

@@ -7,82 +7,44 @@ once, so what a killed process may have logged already can be logged again.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import math
+import shlex
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from trajevolve import telemetry
 from trajevolve.config import TrackingConfig
 from trajevolve.locking import alone_in
+from trajevolve.tracker import Dataset, NullTracker, Place, Tracker
 from trajevolve.trajectory import Step, Trajectory
 
 log = logging.getLogger(__name__)
 
 SQLITE = "sqlite:///"
+SERVERS = ("http://", "https://")
 MAX_VALUE = 500
 PARAMETERS_A_CALL = 100
 TRAJECTORY_TAG = "trajevolve.trajectory"
+# Names that MLflow's pages know; what begins with "mlflow." is not listed among the tags.
+NOTE = "mlflow.note.content"
+NOTE_WRITTEN = "mlflow.note.written"
+LONGEST_NOTE = 8000
+EXPERIMENT_TAGS = {
+    NOTE: """One run is one training run, and `step` its iteration.
 
-
-@dataclass(frozen=True)
-class Dataset:
-    """A shard that a stage wrote: name of the stage, content md5, rows and where it lies."""
-
-    name: str
-    md5: str
-    rows: int
-    path: Path
-
-
-class Tracker(Protocol):
-    """What a run tells about itself."""
-
-    run_id: str
-
-    def log_metrics(self, iteration: int, metrics: Mapping[str, float], time: float) -> None:
-        """Log numbers of one iteration, committed at `time` (seconds since the epoch)."""
-        ...
-
-    def log_datasets(self, iteration: int, datasets: Iterable[Dataset]) -> None:
-        """Name the shards an iteration wrote."""
-        ...
-
-    def log_trajectories(self, iteration: int, trajectories: Sequence[Trajectory]) -> None:
-        """Show trajectories as traces, a span a step, with their labels as feedback."""
-        ...
-
-    def tag(self, tags: Mapping[str, str]) -> None:
-        """Set tags: links, paths of checkpoints, hashes."""
-        ...
-
-    def finish(self, succeeded: bool) -> None:
-        """Close the run. Idempotent."""
-        ...
-
-
-class NullTracker:
-    """Tracking switched off."""
-
-    run_id = ""
-
-    def log_metrics(self, iteration: int, metrics: Mapping[str, float], time: float) -> None:
-        """Do nothing."""
-
-    def log_datasets(self, iteration: int, datasets: Iterable[Dataset]) -> None:
-        """Do nothing."""
-
-    def log_trajectories(self, iteration: int, trajectories: Sequence[Trajectory]) -> None:
-        """Do nothing."""
-
-    def tag(self, tags: Mapping[str, str]) -> None:
-        """Do nothing."""
-
-    def finish(self, succeeded: bool) -> None:
-        """Do nothing."""
+- Tags: `variant` is the method and the switches thrown against its defaults, `changed` all that
+  differs from the preset. Show them as columns, or group by `variant`, to see an ablation.
+- Metrics: `<stage>/<name>`. `evaluation_before/…` and `evaluation_after/…` are both ends of the run
+  on the same panel, `evaluation/…` the panel that chooses the checkpoint, `seconds/…` wall time.
+- A run's description says what is switched on, where it lies, and what came out.
+- `README.md` among a run's artifacts is the model card; weights stay in the run's folder.
+""",
+    "mlflow.experimentKind": "custom_model_development",
+}
 
 
 def open_tracker(
@@ -142,6 +104,11 @@ class MlflowTracker:
         self.run_id = self._unnoted(tags) or self._create(run_name, tags)
         self._log_parameters(flatten(parameters))
 
+    @property
+    def place(self) -> Place:
+        """Where the run is looked at."""
+        return place_of(self._uri, self._experiment, self.run_id)
+
     def log_metrics(self, iteration: int, metrics: Mapping[str, float], time: float) -> None:
         """Log one batch; numbers that are not finite are left out and counted."""
         from mlflow.entities import Metric
@@ -190,6 +157,18 @@ class MlflowTracker:
 
         self._client.log_batch(self.run_id, tags=[RunTag(*pair) for pair in tags.items()])
 
+    def describe(self, text: str) -> None:
+        """Set the description; one that somebody has edited since is left as it is."""
+        there = self._client.get_run(self.run_id).data.tags
+        if NOTE in there and there.get(NOTE_WRITTEN) != _digest(there[NOTE]):
+            return
+        text = text[:LONGEST_NOTE]
+        self.tag({NOTE: text, NOTE_WRITTEN: _digest(text)})
+
+    def log_text(self, name: str, text: str) -> None:
+        """Write it to the artifacts of the run."""
+        self._client.log_text(self.run_id, text, name)
+
     def finish(self, succeeded: bool) -> None:
         """Set the run's status."""
         self._client.set_terminated(self.run_id, "FINISHED" if succeeded else "FAILED")
@@ -199,13 +178,18 @@ class MlflowTracker:
 
         found = self._client.get_experiment_by_name(config.experiment)
         if found is None:
-            location = str((project / config.artifacts).resolve())
+            location = artifacts_of(config, project)
             try:
-                return str(self._client.create_experiment(config.experiment, location))
+                return str(
+                    self._client.create_experiment(config.experiment, location, EXPERIMENT_TAGS)
+                )
             except MlflowException:  # another run has just made it
                 found = self._client.get_experiment_by_name(config.experiment)
                 if found is None:
                     raise
+        for name, text in EXPERIMENT_TAGS.items():
+            if name not in found.tags:
+                self._client.set_experiment_tag(found.experiment_id, name, text)
         return str(found.experiment_id)
 
     def _resume(self, run_id: str) -> bool:
@@ -315,6 +299,27 @@ def _log_label(mlflow: Any, trace_id: str, span_id: str, step: Step) -> None:
             source_id="hindsight verification" if verified else "discriminator",
         ),
     )
+
+
+def _digest(text: str) -> str:
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def place_of(uri: str, experiment: str, run_id: str) -> Place:
+    """Return where a run of the store at `uri` is looked at."""
+    path = f"#/experiments/{experiment}/runs/{run_id}"
+    if uri.startswith(SERVERS):
+        return Place(f"{uri.rstrip('/')}/{path}", "", run_id)
+    return Place(path, f"mlflow ui --backend-store-uri {shlex.quote(uri)}", run_id)
+
+
+def artifacts_of(config: TrackingConfig, project: Path) -> str | None:
+    """Return where artifacts lie; None leaves it to a server, which sees no folder of ours."""
+    if "://" in config.artifacts:
+        return config.artifacts
+    if config.uri.startswith(SERVERS):
+        return None
+    return str((project / config.artifacts).resolve())
 
 
 def absolute_uri(uri: str, project: Path) -> str:

@@ -10,7 +10,7 @@ from trajevolve.ledger import Ledger
 from trajevolve.record import record_iteration
 from trajevolve.schedule import Stage, all_stages
 from trajevolve.stages import STAGES
-from trajevolve.summary import write_summary
+from trajevolve.summary import summarise, write_summary
 
 
 def go_on(run_dir: Path, config: RunConfig, before: tuple[int, Stage] | None = None) -> None:
@@ -26,7 +26,7 @@ def go_on(run_dir: Path, config: RunConfig, before: tuple[int, Stage] | None = N
                 STAGES[stage](experiment, iteration)
         for iteration in range(config.iterations + 1):
             record_iteration(experiment, iteration)
-        write_summary(experiment)
+        write_summary(experiment.run_dir, summarise(experiment))
     finally:
         experiment.close()
 
