@@ -5,19 +5,23 @@ back to a state that was seen before. The graph holds one node per known state a
 executed action, so that only unknown transitions reach the environment. Nodes are merged where
 states compare exactly; otherwise the graph is a tree of action sequences. Both ways to offer
 replay look the same from here: an environment with snapshots is restored to a node, the others
-are reset and driven there again.
+are driven there again, from the start or from a node on the way where one stands already.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Any
 
-from trajevolve.envs.contract import Environment, Task
+from trajevolve.envs.contract import Environment, Kind, Task
 
 
 class ReplayError(RuntimeError):
     """The environment answered the same actions from the same start differently."""
+
+
+class SpentError(RuntimeError):
+    """A lane has executed as many actions as it was allowed to."""
 
 
 class Edge:
@@ -26,16 +30,20 @@ class Edge:
     Attributes:
         feasible: the action could be executed.
         ticks: infeasible, yet it cost time (a soft failure), so ``node`` is another state.
+        free: a query that cost no time, so nothing changed.
         success: the task is solved in ``node``.
         done: the episode ended there, solved or not.
         node: the state after the action; the state before it when nothing happened.
     """
 
-    __slots__ = ("done", "feasible", "node", "success", "ticks")
+    __slots__ = ("done", "feasible", "free", "node", "success", "ticks")
 
-    def __init__(self, feasible: bool, ticks: bool, success: bool, done: bool, node: Node) -> None:
+    def __init__(
+        self, feasible: bool, ticks: bool, free: bool, success: bool, done: bool, node: Node
+    ) -> None:
         self.feasible = feasible
         self.ticks = ticks
+        self.free = free
         self.success = success
         self.done = done
         self.node = node
@@ -53,35 +61,159 @@ class Node:
         self.edges: dict[str, Edge] = {}
 
 
+class Lane:
+    """One environment object, and the node of the graph that it stands at.
+
+    Several lanes can go on at the same time, each in a thread of its own: what one finds out
+    stays with it until :meth:`publish`, so that none depends on how far another is.
+
+    Attributes:
+        env: the environment; it belongs to the lane while that is in use.
+        at: where it stands; None where that is not known, or the episode is over.
+        transitions: actions really executed so far, those that re-reach a state included.
+        resets: how often the task was started anew.
+        limit: number of transitions at which it breaks off with SpentError; None for none.
+    """
+
+    def __init__(self, graph: ReplayGraph, env: Environment) -> None:
+        self.env = env
+        self.at: Node | None = None
+        self.transitions = 0
+        self.resets = 0
+        self.limit: int | None = None
+        self._graph = graph
+        self._by_answer = env.spec.feasibility == "answer"
+        self._snapshots = env.spec.snapshots
+        self._found: dict[tuple[Node, str], Edge] = {}
+
+    @property
+    def root(self) -> Node:
+        """The start state."""
+        return self._graph.root
+
+    def follow(self, node: Node, action: str) -> Edge:
+        """Do as :meth:`ReplayGraph.follow`, keeping what is new to this lane."""
+        edge = node.edges.get(action) or self._found.get((node, action))
+        if edge is None:
+            edge = self._found[node, action] = self.find_out(node, action)
+        return edge
+
+    def publish(self) -> None:
+        """Write what this lane found out into the graph. No lane may be under way meanwhile."""
+        for (node, action), edge in self._found.items():
+            node.edges.setdefault(action, edge)
+        self._found.clear()
+
+    def find_out(self, node: Node, action: str) -> Edge:
+        """Execute `action` in `node`."""
+        if self.at is not node:
+            self.go(node)
+        self.at = None  # an exception on the way leaves the environment anywhere
+        feasible, ticks, free, success, done = self.answer(action)
+        moved = (feasible or ticks) and not free
+        after = self._graph.arrive(self.env, node, action, ended=done) if moved else node
+        self.at = None if done else after
+        return Edge(feasible, ticks, free, success, done, after)
+
+    def answer(self, action: str) -> tuple[bool, bool, bool, bool, bool]:
+        """Execute `action` where the environment is: feasible, ticks, free, success, done."""
+        if self.transitions == self.limit:
+            raise SpentError
+        self.transitions += 1
+        if self._by_answer:  # only the full answer says whether an infeasible action cost time
+            outcome = self.env.step(action)
+            ticks = outcome.costs_step and not outcome.feasible
+            free = outcome.feasible and not outcome.costs_step
+            free = free and self.env.kind(action) == Kind.INFORMATION
+            return outcome.feasible, ticks, free, outcome.success, outcome.done
+        transition = self.env.advance(action)
+        return transition.feasible, False, False, transition.success, transition.done
+
+    def reset(self) -> None:
+        """Start the task anew."""
+        self.at = None
+        self.env.reset(self._graph.task)
+        self.resets += 1
+
+    def go(self, node: Node) -> None:
+        """Bring the environment to `node`."""
+        if self._snapshots:
+            self.at = None
+            self.env.restore(node.mark)
+        else:
+            self._drive(node)
+        self.at = node
+
+    def _drive(self, node: Node) -> None:
+        path: list[Node] = []
+        while node.parent is not None and node is not self.at:
+            path.append(node)
+            node = node.parent
+        if node is not self.at:
+            self.reset()
+        self.at = None
+        for step in reversed(path):
+            feasible, ticks, _, _, done = self.answer(step.action)
+            if done or not (feasible or ticks):
+                raise ReplayError(
+                    f"{self.env.spec.name}: {step.action!r} was executable and is not when the "
+                    f"same actions are replayed in task {self._graph.task.id}; "
+                    "run `trajevolve check-env`"
+                )
+
+
 class ReplayGraph:
     """Transitions of one task, executed once each.
 
-    The environment belongs to the graph while it is in use: moving it elsewhere in between makes
+    The environments belong to the graph while it is in use: moving one elsewhere in between makes
     the graph lose its place.
 
     Attributes:
         root: the start state.
         solved: the task is solved before any action.
         exact: equal states share a node.
-        transitions: actions really executed so far, those that re-reach a state included.
+        lanes: one for each environment object.
     """
 
-    def __init__(self, env: Environment, task: Task, exact: bool = True) -> None:
-        """Reset `env` to `task`. With ``exact=False`` states are never merged."""
+    def __init__(
+        self,
+        env: Environment,
+        task: Task,
+        exact: bool = True,
+        beside: Sequence[Environment] = (),
+    ) -> None:
+        """Reset `env` to `task`.
+
+        Args:
+            env: the environment.
+            task: the task.
+            exact: merge equal states, where the environment compares them exactly.
+            beside: more environment objects like `env`, to replay at the same time.
+        """
         self.env = env
         self.task = task
         self.exact = exact and env.spec.exact_states
-        self.transitions = 0
         self._snapshots = env.spec.snapshots
-        self._by_answer = env.spec.feasibility == "answer"
+        self.lanes = tuple(Lane(self, each) for each in (env, *beside))
+        self._only = self.lanes[0] if len(self.lanes) == 1 else None
         self._begin()
+
+    @property
+    def transitions(self) -> int:
+        """Actions really executed so far, in all lanes."""
+        return sum(lane.transitions for lane in self.lanes)
+
+    @property
+    def resets(self) -> int:
+        """How often the task was started anew, in all lanes."""
+        return sum(lane.resets for lane in self.lanes)
 
     def _begin(self) -> None:
         self._known: dict[Hashable, Node] = {}
-        self.env.reset(self.task)
+        first = self.lanes[0]
+        first.reset()
         self.solved = self.env.success()
-        self.root = self._arrive(None, "")
-        self._at: Node | None = self.root
+        self.root = first.at = self.arrive(self.env, None, "")
 
     def separate(self) -> None:
         """Forget everything and never merge states again: their keys are not to be trusted."""
@@ -92,75 +224,53 @@ class ReplayGraph:
         """Return the answer to `action` in `node`, from memory or by executing it."""
         edge = node.edges.get(action)
         if edge is None:
-            if self._at is not node:
-                self._go(node)
-            edge = node.edges[action] = self._execute(node, action)
+            lane = self._only or self.nearest(node, self.lanes)
+            edge = node.edges[action] = lane.find_out(node, action)
         return edge
+
+    def nearest(self, node: Node, lanes: Collection[Lane]) -> Lane:
+        """Return the lane with the shortest way to `node`, the first of `lanes` if all start anew.
+
+        Raises:
+            ValueError: no lanes.
+        """
+        on_the_way: Node | None = node
+        while on_the_way is not None:
+            for lane in lanes:
+                if lane.at is on_the_way:
+                    return lane
+            on_the_way = on_the_way.parent
+        for lane in lanes:
+            return lane
+        raise ValueError("no lane to choose from")
 
     def succeeds(self, actions: Iterable[str]) -> bool:
         """Execute `actions` from the start, from no memory, and say whether they all count.
 
         True when each one is feasible or a soft failure and the task is solved by the last.
         """
-        self._at = None
-        self.env.reset(self.task)
+        lane = self.lanes[0]
+        lane.reset()
         solved = self.env.success()
         for action in actions:
-            feasible, ticks, solved, done = self._answer(action)
+            feasible, ticks, _, solved, done = lane.answer(action)
             if not (feasible or ticks):
                 return False
             if solved or done:
                 break
         return solved
 
-    def _answer(self, action: str) -> tuple[bool, bool, bool, bool]:
-        self.transitions += 1
-        if self._by_answer:  # only the full answer says whether an infeasible action cost time
-            outcome = self.env.step(action)
-            ticks = outcome.costs_step and not outcome.feasible
-            return outcome.feasible, ticks, outcome.success, outcome.done
-        transition = self.env.advance(action)
-        return transition.feasible, False, transition.success, transition.done
-
-    def _execute(self, node: Node, action: str) -> Edge:
-        self._at = None  # an exception on the way leaves the environment anywhere
-        feasible, ticks, success, done = self._answer(action)
-        after = self._arrive(node, action, ended=done) if feasible or ticks else node
-        self._at = None if done else after
-        return Edge(feasible, ticks, success, done, after)
-
-    def _arrive(self, parent: Node | None, action: str, ended: bool = False) -> Node:
-        """Make or find the node of the environment's current state."""
+    def arrive(
+        self, env: Environment, parent: Node | None, action: str, ended: bool = False
+    ) -> Node:
+        """Make or find the node of the state that `env` is in."""
         if ended:
             return Node(parent, action, None)
         if not self.exact:
-            return Node(parent, action, self.env.snapshot() if self._snapshots else None)
-        key = self.env.state_key()
+            return Node(parent, action, env.snapshot() if self._snapshots else None)
+        key = env.state_key()
         node = self._known.get(key)
         if node is None:
-            mark = self.env.snapshot() if self._snapshots else None
+            mark = env.snapshot() if self._snapshots else None
             node = self._known[key] = Node(parent, action, mark)
         return node
-
-    def _go(self, node: Node) -> None:
-        """Bring the environment to `node`."""
-        self._at = None
-        if self._snapshots:
-            self.env.restore(node.mark)
-        else:
-            self._drive(node)
-        self._at = node
-
-    def _drive(self, node: Node) -> None:
-        path: list[Node] = []
-        while node.parent is not None:
-            path.append(node)
-            node = node.parent
-        self.env.reset(self.task)
-        for step in reversed(path):
-            feasible, ticks, _, done = self._answer(step.action)
-            if done or not (feasible or ticks):
-                raise ReplayError(
-                    f"{self.env.spec.name}: {step.action!r} was executable and is not when the "
-                    f"same actions are replayed in task {self.task.id}; run `trajevolve check-env`"
-                )

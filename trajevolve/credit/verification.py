@@ -16,10 +16,11 @@ removed from them with its dependents.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+from trajevolve.credit.foresight import Foresight, Unit
 from trajevolve.credit.loops import longest_loop
 from trajevolve.credit.replay import ReplayGraph
 from trajevolve.credit.units import Units, cut
@@ -45,6 +46,10 @@ class Verification:
         minimal: 0-based positions of the cumulative survivors, in either mode: an executable
             sequence that succeeds. Information steps are in it where they are still feasible.
         transitions: environment transitions executed for it.
+        replays: sequences whose outcome was asked for, the trajectory itself included.
+        resets: how often the task was started anew for it.
+        whole: transitions that complete replay would have executed: a reset and the whole
+            sequence each time, passes without memory.
     """
 
     success: bool
@@ -52,6 +57,9 @@ class Verification:
     dependents: tuple[tuple[int, ...], ...]
     minimal: tuple[int, ...]
     transitions: int
+    replays: int = 0
+    resets: int = 0
+    whole: int = 0
 
 
 def verify(
@@ -63,6 +71,7 @@ def verify(
     order: Order = "backward",
     loop_prepass: bool | None = None,
     valid: Sequence[bool] | None = None,
+    beside: Sequence[Environment] = (),
 ) -> Verification:
     """Label the steps of one trajectory of `task` by counterfactual replay (paper §3.2).
 
@@ -82,13 +91,15 @@ def verify(
             in first, longest first, where the environment compares states exactly. It keeps the
             first visit of a detour, so None, the default, means with backward order only.
         valid: which steps were valid; by default those that turn out executable.
+        beside: more environment objects like `env`. Where replay is the only snapshot, they
+            replay at the same time, in threads; labels are the same.
 
     Raises:
         UserError: `mode` or `order` is unknown, or `valid` is not as long as `actions`.
         ReplayError: the environment does not replay deterministically.
     """
     return verify_on(
-        ReplayGraph(env, task),
+        ReplayGraph(env, task, beside=beside),
         actions,
         mode=mode,
         order=order,
@@ -109,7 +120,7 @@ def verify_on(
     """Do as :func:`verify`, with transitions shared by all trajectories of the graph's task."""
     check_options(mode, order)
     _check_shape(actions, valid)
-    before = graph.transitions
+    before, resets = graph.transitions, graph.resets
     script = [_script(graph.env, action) for action in actions]
     usable = [
         bool(action) and (valid is None or bool(valid[position]))
@@ -117,11 +128,16 @@ def verify_on(
     ]
     walker, base = Walker.start(graph, script, usable)
     if not base.success:
-        return Verification(False, None, (), (), graph.transitions - before)
+        spent, started = graph.transitions - before, graph.resets - resets
+        return Verification(False, None, (), (), spent, 1, started, base.whole)
     units = cut(graph.env, base.executed, script)
     walker.group_of = units.group_of
+    foresight = Foresight(walker, graph, base, before)
     loops = order == "backward" if loop_prepass is None else loop_prepass
-    survivors, dependents = _cumulative(walker, base, units, order, loops)
+    current, dependents = base, dict[int, tuple[int, ...]]()
+    if loops and graph.exact:
+        current, dependents = _without_loops(foresight, base, units)
+    survivors = _cumulative(foresight, current, units, order, dependents)
     if graph.exact and not graph.succeeds(script[position] for position in survivors):
         # The environment merged states that differ: start again without comparing any.
         graph.separate()
@@ -129,7 +145,7 @@ def verify_on(
         return replace(again, transitions=graph.transitions - before)
     necessary = set(survivors)
     if mode == "independent":
-        necessary, dependents = _independent(walker, base, units)
+        necessary, dependents = _independent(foresight, base, units)
     unreached = range(base.reached, len(script))
     necessary |= units.information
     necessary |= {
@@ -143,6 +159,9 @@ def verify_on(
         dependents=tuple(dependents.get(position, ()) for position in range(len(script))),
         minimal=tuple(survivors),
         transitions=graph.transitions - before,
+        replays=foresight.replays,
+        resets=graph.resets - resets,
+        whole=foresight.whole,
     )
 
 
@@ -155,15 +174,16 @@ def check_options(mode: str, order: str) -> None:
 
 
 def _independent(
-    walker: Walker, base: Walk, units: Units
+    foresight: Foresight, base: Walk, units: Units
 ) -> tuple[set[int], dict[int, tuple[int, ...]]]:
     """Try every unit against the whole trajectory, in order (paper, Propositions 3.6 and 3.7)."""
     redundant: set[int] = set()
     dependents: dict[int, tuple[int, ...]] = {}
-    for unit in units.changing:
+    for index, unit in enumerate(units.changing):
         if unit[0] in redundant:
             continue
-        trial = walker.without(base, unit)
+        upcoming = (u for u in units.changing[index:] if u[0] not in redundant)
+        trial = foresight.trial(base, upcoming)
         dependents.update(dict.fromkeys(unit, trial.skipped))
         if trial.success:
             redundant.update(unit, trial.skipped)
@@ -171,24 +191,32 @@ def _independent(
 
 
 def _cumulative(
-    walker: Walker, base: Walk, units: Units, order: Order, loop_prepass: bool
-) -> tuple[tuple[int, ...], dict[int, tuple[int, ...]]]:
-    """Remove units from the current sequence, in passes, until none can be removed."""
-    current, dependents = base, dict[int, tuple[int, ...]]()
-    if loop_prepass and walker.graph.exact:
-        current, dependents = _without_loops(walker, base, units)
+    foresight: Foresight,
+    current: Walk,
+    units: Units,
+    order: Order,
+    dependents: dict[int, tuple[int, ...]],
+) -> tuple[int, ...]:
+    """Remove units from the current sequence, in passes, until none can be removed.
+
+    Returns the survivors, and keeps `dependents` up to date.
+    """
     queue = list(units.changing)
     if order == "backward":
         queue.sort(key=lambda unit: unit[-1], reverse=True)
-    removals, tried_at = 0, dict[tuple[int, ...], int]()
+    removals, tried_at = 0, dict[Unit, int]()
     while True:
         removals_before = removals
         alive = set(current.executed)
-        for unit in queue:
-            if alive.isdisjoint(unit) or tried_at.get(unit) == removals:
-                continue  # gone, or tried already against this very sequence
+        for index, unit in enumerate(queue):
+            if alive.isdisjoint(unit):
+                continue
+            if tried_at.get(unit) == removals:  # against this very sequence
+                foresight.repeat(unit)
+                continue
+            coming = queue[index:] if removals == removals_before else queue[index:] + queue[:index]
+            trial = foresight.trial(current, _open(coming, alive, tried_at, removals))
             tried_at[unit] = removals
-            trial = walker.without(current, unit)
             dependents.update(dict.fromkeys(unit, trial.skipped))
             if trial.success:
                 for fallen in trial.skipped:
@@ -196,11 +224,20 @@ def _cumulative(
                 current, removals = trial, removals + 1
                 alive = set(current.executed)
         if removals == removals_before:
-            return current.executed, dependents
+            return current.executed
+
+
+def _open(
+    queue: Sequence[Unit], alive: set[int], tried_at: Mapping[Unit, int], removals: int
+) -> Iterator[Unit]:
+    """List the units of `queue` to try while the sequence stays as it is."""
+    for unit in queue:
+        if not alive.isdisjoint(unit) and tried_at.get(unit) != removals:
+            yield unit
 
 
 def _without_loops(
-    walker: Walker, base: Walk, units: Units
+    foresight: Foresight, base: Walk, units: Units
 ) -> tuple[Walk, dict[int, tuple[int, ...]]]:
     """Remove loops of exact states: feasible inverses that no single removal catches."""
     current, dependents = base, dict[int, tuple[int, ...]]()
@@ -211,7 +248,7 @@ def _without_loops(
         if loop is None:
             return current, dependents
         removed = [p for p in steps[slice(*loop)] if p not in units.information]
-        trial = walker.replay([p for p in steps if p not in removed])
+        trial = foresight.replay([p for p in steps if p not in removed])
         if not trial.success:
             return current, dependents
         dependents[removed[0]] = tuple(sorted((*removed[1:], *trial.skipped)))
