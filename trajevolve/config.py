@@ -25,7 +25,7 @@ SECRET = "secret"
 """Type of the error whose input is not to be repeated."""
 
 # What can change between two starts of a run; what the run computes cannot.
-MUTABLE = frozenset({"tracking", "versioning", "iterations", "env.step_timeout_s"})
+MUTABLE = frozenset({"tracking", "versioning", "iterations", "env.step_timeout_s", "env.workers"})
 
 Positive = Annotated[int, Field(gt=0)]
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
@@ -46,6 +46,12 @@ class EnvConfig(Section):
     data: str | None = Field(None, description="data folder; null: $ALFWORLD_DATA, then data/")
     split: str = Field("generated:train", description="tasks to train on")
     difficulty: str = Field("default", description="of generated tasks")
+    options: dict[str, str | int | float | bool] = Field(
+        {}, description="what else the environment takes, by name (simplifications: easy)"
+    )
+    workers: Positive | None = Field(
+        None, description="processes of an environment that needs some; null: its own choice"
+    )
     step_limit: Positive = Field(30, description="steps of an episode, evolved ones included")
     step_timeout_s: float | None = Field(
         120.0, ge=0, description="longest answer to a reset or step in seconds; 0: wait for ever"
@@ -233,6 +239,8 @@ class RunConfig(Section):
         How long an environment may take depends on the machine.
         """
         content = self.model_dump(mode="json")
+        if not self.env.options:  # as before there were any, so that older runs go on
+            del content["env"]["options"]
         for key in MUTABLE:
             section, _, name = key.rpartition(".")
             (content[section] if section else content).pop(name)
@@ -262,6 +270,11 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 ENVIRONMENTS: dict[str, dict[str, Any]] = {
+    "scienceworld": {
+        "env": {"split": "train", "step_limit": 30, "options": {"simplifications": "easy"}},
+        "agent": {"max_prompt_tokens": 4096},
+        "evaluation": {"panel": "test", "selection": "dev"},
+    },
     "webshop": {
         "env": {"split": "train", "step_limit": 20},
         "agent": {"max_prompt_tokens": 4096},

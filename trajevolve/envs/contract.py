@@ -38,6 +38,7 @@ class Spec:
         exact_states: ``state_key`` is equal exactly when two states behave the same.
         step_limit: usual number of steps of an episode; the run's configuration overrides it.
         kinds: verb -> kind, for ``check-env`` and for documentation.
+        concurrent: how many episodes can be live at once in one process; None for any number.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Spec:
     exact_states: bool = False
     step_limit: int = 30
     kinds: dict[str, Kind] = field(default_factory=dict)
+    concurrent: int | None = None
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,7 @@ class Transition:
     feasible: bool
     success: bool
     done: bool
+    costs_step: bool = True
 
 
 class Environment(ABC):
@@ -147,7 +150,7 @@ class Environment(ABC):
     def advance(self, action: str) -> Transition:
         """Execute `action` without making texts. Override where texts are the cost."""
         outcome = self.step(action)
-        return Transition(outcome.feasible, outcome.success, outcome.done)
+        return Transition(outcome.feasible, outcome.success, outcome.done, outcome.costs_step)
 
     def success(self) -> bool:
         """Say whether the task is solved in the current state before any further action."""

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 #: name -> (where its class is, the extra that installs what it needs, "" when nothing is).
 BUILT_IN: dict[str, tuple[str, str]] = {
     "alfworld": ("trajevolve.envs.alfworld.environment:AlfworldEnvironment", ""),
+    "scienceworld": (
+        "trajevolve.envs.scienceworld.environment:ScienceWorldEnvironment",
+        "scienceworld",
+    ),
     "webshop": ("trajevolve.envs.webshop.environment:WebshopEnvironment", ""),
 }
 
@@ -29,7 +33,8 @@ def make_env(name: str, **options: Any) -> Environment:
         name: a built-in name (``alfworld``), or ``module:attribute`` of a class or of a function
             that returns an environment. Modules in the current folder are found too.
         **options: passed on. ALFWorld takes ``data``, ``backend`` and ``difficulty``, WebShop
-            ``data`` and ``show_attributes``.
+            ``data`` and ``show_attributes``, ScienceWorld ``simplifications``, ``workers`` and
+            ``heap_mb``.
 
     Raises:
         UserError: nothing is known under that name, its package is not installed, or an option
@@ -55,11 +60,16 @@ def make_env(name: str, **options: Any) -> Environment:
 def configured_env(config: EnvConfig) -> Environment:
     """Make the environment a configuration names; options at their default are not passed.
 
-    An environment need not know options that nobody has set. Raises like :func:`make_env`.
+    An environment need not know options that nobody has set; ``env.options`` are passed as they
+    are. Raises like :func:`make_env`, and UserError where an option is given twice.
     """
-    options = config.model_dump(include={"data", "backend", "difficulty"})
-    usual = {name: type(config).model_fields[name].default for name in options}
-    return make_env(config.name, **{n: v for n, v in options.items() if v != usual[n]})
+    named = config.model_dump(include={"data", "backend", "difficulty", "workers"})
+    usual = {name: type(config).model_fields[name].default for name in named}
+    chosen = {name: value for name, value in named.items() if value != usual[name]}
+    twice = sorted(config.options.keys() & named.keys())
+    if twice:
+        raise UserError(f"env.options: {twice[0]} has a key of its own; set env.{twice[0]}")
+    return make_env(config.name, **chosen, **config.options)
 
 
 def _load(path: str, name: str, extra: str) -> Callable[..., Any]:

@@ -1,0 +1,1 @@
+"""ScienceWorld: science experiments as text, on a pool of Java processes."""

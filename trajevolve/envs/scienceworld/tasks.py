@@ -1,0 +1,86 @@
+"""Variations as tasks of the environment contract.
+
+An id says all that a task is: ``boil/12@easy`` is variation 12 of boiling with the simplifications
+``easy``. What was recorded with other simplifications is therefore played with those.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from typing import Any, overload
+
+from trajevolve.envs.contract import Task
+from trajevolve.envs.scienceworld import simplifications
+from trajevolve.envs.scienceworld.episode import Instance
+from trajevolve.envs.scienceworld.splits import counts, known_types
+from trajevolve.errors import UserError
+
+ENV = "scienceworld"
+Describe = Callable[[Instance], str]
+
+
+def task_of(instance: Instance, describe: Describe) -> Task:
+    """Make the task of a variation.
+
+    Args:
+        instance: the variation, with simplifications in their one form.
+        describe: finds the text of the task.
+    """
+    name, number, simple = instance.name, instance.variation, instance.simplifications
+    content = json.dumps([version(ENV), name, number, simple])
+    return Task(
+        id=f"{name}/{number}@{simple.replace(',', '+')}",
+        env=ENV,
+        type=name,
+        text=describe(instance),
+        digest=hashlib.sha256(content.encode()).hexdigest()[:32],
+        payload=instance,
+    )
+
+
+def parse_ref(ref: str, usual: str) -> Instance:
+    """Read an id, ``boil/12@easy`` or ``boil/12``.
+
+    Args:
+        ref: the id.
+        usual: simplifications where the id names none.
+
+    Raises:
+        UserError: no such task type or variation, or unknown simplifications.
+    """
+    place, _, simple = ref.strip().partition("@")
+    name, slash, number = place.partition("/")
+    if not slash or not (number.isascii() and number.isdigit() and len(number) < 6):
+        raise UserError(f"task {ref!r}: expected <task type>/<variation>, for instance boil/12")
+    known_types([name])
+    total = sum(counts()[name])
+    if int(number) >= total:
+        raise UserError(f"task {ref!r}: {name} has variations 0 to {total - 1}")
+    chosen = simplifications.parse(simple) if simple else usual
+    simplifications.check_playable(name, chosen)
+    return Instance(name, int(number), chosen)
+
+
+class TaskList(Sequence[Task]):
+    """Tasks that are made when they are looked at: each costs the simulator a load."""
+
+    def __init__(self, instances: Sequence[Instance], describe: Describe) -> None:
+        self._instances = instances
+        self._describe = describe
+
+    def __len__(self) -> int:
+        return len(self._instances)
+
+    @overload
+    def __getitem__(self, place: int) -> Task: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> TaskList: ...
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return TaskList(self._instances[place], self._describe)
+        return task_of(self._instances[place], self._describe)
