@@ -9,7 +9,7 @@ from trajevolve.agent.prompt import PromptRenderer
 from trajevolve.config import AgentConfig
 from trajevolve.envs.contract import Observation, Task
 from trajevolve.errors import UserError
-from trajevolve.models.tokenizer import build_tokenizer
+from trajevolve.models.alfworld_words import tokenizer_of
 from trajevolve.trajectory import Step
 
 TASK = Task("t/1", "alfworld", "pick", "put a mug in desk 1.", "d")
@@ -23,7 +23,7 @@ CHATML = (
 @pytest.fixture
 def tokenizer():
     words = "you see go to look put in nothing happens take from arrive at task step"
-    return build_tokenizer([words], {"desk": 9, "mug": 9})
+    return tokenizer_of([words], {"desk": 9, "mug": 9})
 
 
 def turn(history=(), observation=START):

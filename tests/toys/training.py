@@ -45,12 +45,12 @@ def make_model(folder: Path) -> None:
     """Clone the teacher for a moment, and save the result in Hugging Face layout."""
     import torch
 
+    from trajevolve.models.alfworld_words import tokenizer_of
     from trajevolve.models.cloning import CloningConfig, clone
     from trajevolve.models.small import SmallArchitecture, build_model
-    from trajevolve.models.tokenizer import build_tokenizer
 
     torch.manual_seed(0)
-    tokenizer = build_tokenizer(["your task is to go east west middle forth back look"], {})
+    tokenizer = tokenizer_of(["your task is to go east west middle forth back look"], {})
     model = build_model(tokenizer, SmallArchitecture(32, 2, 2, 64, 512), seed=0)
     teacher = Teacher(Silent(), tokenizer, AgentConfig(), 1.0)  # type: ignore[arg-type]
     settings = CloningConfig(batches=50, batch_size=16, warmup=5, matrix_lr=0.05, lr=0.01)

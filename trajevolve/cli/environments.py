@@ -17,14 +17,15 @@ def register(app: typer.Typer) -> None:
 
 
 def generate(
-    count: Annotated[int, typer.Option(min=1, metavar="N", help="How many games.")],
+    count: Annotated[
+        int, typer.Option(min=1, metavar="N", help="How many games; of webshop, products.")
+    ],
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Written as DIR/<split>/<task>/<trial>.")
+        Path,
+        typer.Option(metavar="DIR", help="Games lie in DIR/<split>/<task>/<trial> afterwards."),
     ],
     seed: Annotated[int, typer.Option(min=0, metavar="S", help="Other seeds, other games.")] = 0,
-    env: Annotated[str, typer.Option(metavar="NAME", help="Only alfworld has a generator.")] = (
-        "alfworld"
-    ),
+    env: Annotated[str, typer.Option(metavar="NAME", help="alfworld or webshop.")] = "alfworld",
     difficulty: Annotated[
         str, typer.Option(help="easy, medium, hard, or ranges of receptacles,objects: 8-12,10-20.")
     ] = "default",
@@ -38,15 +39,24 @@ def generate(
     data: DataFolder = None,
     json: AsJson = False,
 ) -> None:
-    """Make fresh games, each with a proof that it can be solved, in the published layout."""
+    """Make fresh games, each with a proof that it can be solved, in the published layout.
+
+    With --env webshop a shop of that many products, as `webshop generate` does; the options that
+    follow are ALFWorld's.
+    """
     from trajevolve.cli.output import note, print_json
     from trajevolve.cli.outputs import new_folder
     from trajevolve.envs.alfworld.export import write_games
     from trajevolve.errors import UserError
     from trajevolve.wording import counted
 
+    if env == "webshop":
+        from trajevolve.cli.webshop import generate as generate_shop
+
+        generate_shop(out, count, seed)
+        return
     if env != "alfworld":
-        raise UserError(f"--env {env!r}: has no generator of tasks; expected alfworld")
+        raise UserError(f"--env {env!r}: has no generator; expected alfworld or webshop")
     new_folder("--out", out)
     if Path(split).name != split or split.startswith("."):
         raise UserError(f"--split {split!r}: expected the name of a folder, for instance train")

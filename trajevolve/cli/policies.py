@@ -31,14 +31,18 @@ def make_agent(config: RunConfig, policy: str | None, temperature: float) -> Age
 
 
 def _expert(environment: str) -> Agent:
-    """Make the scripted expert that searches as an agent has to, without looking at the state."""
+    """Make the scripted expert: in ALFWorld it explores, in WebShop it goes by titles."""
     from trajevolve.errors import UserError
 
-    if environment != "alfworld":
-        raise UserError(f"--policy expert: environment {environment} has none; use random")
-    from trajevolve.envs.alfworld.clumsy import Clumsiness, ClumsyExpert
+    if environment == "alfworld":
+        from trajevolve.envs.alfworld.clumsy import Clumsiness, ClumsyExpert
 
-    return ClumsyExpert(Clumsiness(careful_share=1.0, careful=(0.0, 0.0)))
+        return ClumsyExpert(Clumsiness(careful_share=1.0, careful=(0.0, 0.0)))
+    if environment == "webshop":
+        from trajevolve.envs.webshop.clumsy import CAREFUL, ClumsyShopper
+
+        return ClumsyShopper(CAREFUL)
+    raise UserError(f"--policy expert: environment {environment} has none; use random")
 
 
 def _language_agent(config: RunConfig, temperature: float) -> Agent:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from trajevolve.cli.options import AsJson, RunsFolder
+
+if TYPE_CHECKING:
+    from trajevolve.models.warmup import WarmupConfig
+    from trajevolve.models.warmup_discriminator import DiscriminatorRecipe
 
 RUNS = Path("runs")
 
@@ -98,6 +102,7 @@ def warmup(
     part: Annotated[
         Literal["policy", "discriminator"], typer.Option(help="Which of the two to make.")
     ] = "policy",
+    env: Annotated[str, typer.Option(metavar="NAME", help="alfworld or webshop.")] = "alfworld",
     policy: Annotated[
         str, typer.Option(metavar="PATH", help="Base model of the discriminator's adapter.")
     ] = "builtin",
@@ -106,32 +111,32 @@ def warmup(
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Else the recipe's.")] = None,
 ) -> None:
-    """Make the built-in weights again, from a clumsy expert's episodes in generated rooms.
+    """Make the built-in weights again, from a clumsy expert's episodes of generated tasks.
 
     The policy is cloned from them, the discriminator learns their verified labels. Use the
     result with `--set model.name=DIR` or `--set discriminator.adapter=DIR`.
     """
     from trajevolve.cli.output import note
     from trajevolve.errors import UserError
-    from trajevolve.files import make_folder
+    from trajevolve.models.recipes import discriminator_recipe, policy_recipe
 
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UserError(f"--out {out}: exists already; give a new or empty folder")
-    make_folder(out)
     if part == "policy":
-        _warm_up_policy(out, batches, seed)
+        _warm_up_policy(out, policy_recipe(env), batches, seed)
     else:
-        _warm_up_discriminator(out, policy, seed)
+        _warm_up_discriminator(out, discriminator_recipe(env), policy, seed)
     note(f"weights: {out}")
 
 
-def _warm_up_policy(out: Path, batches: int | None, seed: int | None) -> None:
+def _warm_up_policy(out: Path, recipe: WarmupConfig, batches: int | None, seed: int | None) -> None:
     from dataclasses import replace
 
     from trajevolve.cli.output import Progress
-    from trajevolve.models.warmup import WarmupConfig, warm_up_policy
+    from trajevolve.files import make_folder
+    from trajevolve.models.warmup import warm_up_policy
 
-    recipe = WarmupConfig()
+    make_folder(out)
     if batches is not None:
         shorter = [
             replace(
@@ -152,13 +157,16 @@ def _warm_up_policy(out: Path, batches: int | None, seed: int | None) -> None:
     warm_up_policy(out, recipe, report)
 
 
-def _warm_up_discriminator(out: Path, policy: str, seed: int | None) -> None:
+def _warm_up_discriminator(
+    out: Path, recipe: DiscriminatorRecipe, policy: str, seed: int | None
+) -> None:
     from dataclasses import replace
 
     from trajevolve.cli.output import Progress, note
-    from trajevolve.models.warmup_discriminator import DiscriminatorRecipe, warm_up_discriminator
+    from trajevolve.files import make_folder
+    from trajevolve.models.warmup_discriminator import warm_up_discriminator
 
-    recipe = DiscriminatorRecipe()
+    make_folder(out)
     if seed is not None:
         recipe = replace(recipe, seed=seed)
     progress = Progress("pre-training the discriminator, batches")

@@ -1,30 +1,20 @@
-"""The built-in policy's tokenizer: a word is a token, and so is a numbered name (``desk 1``).
+"""The built-in policies' tokenizers: a token is a piece of text that is copied as a whole.
 
-One token a name makes copying names, the hardest thing for a small policy, a single attention
-step and halves the length of an episode. Articles, punctuation and set phrases that carry nothing
-are dropped before; actions hold none of them, so the text of a sampled action is its pieces
-joined by spaces, exactly.
+One token for a name makes copying names, the hardest thing for a small policy, a single attention
+step and shortens episodes. What carries nothing is dropped before; actions hold none of it, so the
+text of a sampled action is its pieces joined by spaces, exactly. What the pieces are is up to the
+environment: :mod:`~trajevolve.models.alfworld_words`, :mod:`~trajevolve.models.webshop_words`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 SPECIAL = ("<pad>", "<unk>", "<bos>", "<eos>", "<obs>", "<act>")
 JUDGE = ("<judge>", "<necessary>", "<redundant>")
-NUMBERS = 100
-
-# Patterns are applied in order, to lower-cased text; they are part of tokenizer.json.
-DROPPED = (
-    r"-= .*? =-",
-    r"you are in the middle of a room\. looking quickly around you, ",
-    r"you arrive at [^.]*\. (?=on the |the )",
-    r"[^a-z0-9 ]",
-    r"\b(?:a|an|the|and|you)\b",
-)
-PIECES = r"go to|pick up|[a-z]+ [0-9]+\b|[a-z]+|[0-9]+"
 
 CHAT_TEMPLATE = (
     "{{ '<bos>' }}{% for message in messages %}"
@@ -34,38 +24,50 @@ CHAT_TEMPLATE = (
 )
 
 
-def pieces_of(text: str) -> list[str]:
-    """Split as the tokenizer does."""
-    plain = text.lower()
-    for pattern in DROPPED:
-        plain = re.sub(pattern, " ", plain)
-    return re.findall(PIECES, re.sub(" +", " ", plain))
+@dataclass(frozen=True)
+class Reading:
+    """How text becomes pieces and pieces become text; all of it is part of tokenizer.json.
+
+    Attributes:
+        dropped: patterns that become blanks, in order, in lower-cased text.
+        pieces: pattern of a piece; what no piece covers is left out.
+        joined: (found, instead) in the pieces joined by spaces, in order.
+    """
+
+    dropped: tuple[str, ...]
+    pieces: str
+    joined: tuple[tuple[str, str], ...] = ()
+
+    def split(self, text: str) -> list[str]:
+        """Split as the tokenizer does."""
+        plain = text.lower()
+        for pattern in self.dropped:
+            plain = re.sub(pattern, " ", plain)
+        return re.findall(self.pieces, re.sub(" +", " ", plain))
 
 
-def build_tokenizer(texts: Iterable[str], names: Mapping[str, int]) -> Any:
+def build_tokenizer(reading: Reading, words: Iterable[str]) -> Any:
     """Make a PreTrainedTokenizerFast.
 
     Args:
-        texts: every word in them becomes a token.
-        names: base name -> highest number; ``desk: 2`` gives ``desk 1`` and ``desk 2``.
+        reading: of text.
+        words: the pieces that are tokens, in the order of their numbers.
     """
     from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
-    words = {str(number) for number in range(NUMBERS)} | set(names)
-    for text in texts:
-        words.update(piece for piece in pieces_of(text) if not re.search("[a-z] [0-9]", piece))
-    numbered = [f"{name} {n}" for name in sorted(names) for n in range(1, names[name] + 1)]
-    vocabulary = [*SPECIAL, *JUDGE, *sorted(words), *numbered]
+    vocabulary = [*SPECIAL, *JUDGE, *words]
     core = Tokenizer(models.WordLevel({w: i for i, w in enumerate(vocabulary)}, unk_token="<unk>"))
     core.normalizer = normalizers.Sequence(
         [
             normalizers.Lowercase(),
-            *(normalizers.Replace(Regex(pattern), " ") for pattern in DROPPED),
+            *(normalizers.Replace(Regex(pattern), " ") for pattern in reading.dropped),
             normalizers.Replace(Regex(" +"), " "),
         ]
     )
-    core.pre_tokenizer = pre_tokenizers.Split(Regex(PIECES), "removed", invert=True)
+    core.pre_tokenizer = pre_tokenizers.Split(Regex(reading.pieces), "removed", invert=True)
+    if reading.joined:
+        core.decoder = _decoder(reading)
     return PreTrainedTokenizerFast(
         tokenizer_object=core,
         unk_token="<unk>",
@@ -78,11 +80,10 @@ def build_tokenizer(texts: Iterable[str], names: Mapping[str, int]) -> Any:
     )
 
 
-def name_groups(tokenizer: Any) -> dict[str, list[int]]:
-    """Base name -> token ids of its numbered names, for renaming in training data."""
-    groups: dict[str, list[int]] = {}
-    for token, number in sorted(tokenizer.get_vocab().items(), key=lambda item: item[1]):
-        match = re.fullmatch(r"([a-z]+) [0-9]+", token)
-        if match:
-            groups.setdefault(match.group(1), []).append(number)
-    return groups
+def _decoder(reading: Reading) -> Any:
+    """Join by spaces, as is done without a decoder, then replace in the whole text."""
+    from tokenizers import decoders
+
+    replaced = (decoders.Replace(found, instead) for found, instead in reading.joined)
+    spaced = decoders.WordPiece(prefix="\x00", cleanup=False)
+    return decoders.Sequence([spaced, decoders.Fuse(), *replaced])

@@ -1,4 +1,4 @@
-"""How the shipped policy was made: clumsy episodes in generated rooms, then behaviour cloning."""
+"""How a shipped policy was made: clumsy episodes of generated tasks, then behaviour cloning."""
 
 from __future__ import annotations
 
@@ -14,17 +14,12 @@ import numpy as np
 from trajevolve.agent.agents import LanguageAgent, ScriptedAgent
 from trajevolve.agent.contract import Decision, Turn
 from trajevolve.config import AgentConfig, EnvConfig
-from trajevolve.envs.alfworld.clumsy import Clumsiness
 from trajevolve.models.cloning import CloningConfig, clone
+from trajevolve.models.practice import Practice
 from trajevolve.models.small import SmallArchitecture, build_model
-from trajevolve.models.tokenizer import build_tokenizer, name_groups
 from trajevolve.rollout import Episode, play
 from trajevolve.seeds import derive_seed
 from trajevolve.trajectory import Trajectory
-
-CHUNK = 64
-MANY = ("cabinet", "drawer", "shelf")
-RARE_WORDS = "nothing happens hot cold cool heat clean sliced slice on off none step far admissible"
 
 
 @dataclass(frozen=True)
@@ -32,14 +27,14 @@ class Phase:
     """A stretch of cloning.
 
     Attributes:
-        stream: names its games, which no other phase sees.
+        stream: names its tasks, which no other phase sees.
         cloning: optimiser settings.
         clumsiness: of the expert.
     """
 
     stream: str
     cloning: CloningConfig
-    clumsiness: Clumsiness
+    clumsiness: Any
 
 
 @dataclass(frozen=True)
@@ -47,27 +42,20 @@ class WarmupConfig:
     """The recipe.
 
     Attributes:
-        seed: of games, slips, weights and order.
-        step_limit: steps of a demonstrated episode.
-        renamed_share: share of episodes whose names get other numbers of the same kind, so that
-            every name of the domain is seen.
-        difficulties: generated rooms are drawn from these in turn.
+        practice: the environment's part.
         phases: what is cloned, in order.
+        seed: of tasks, slips, weights and order.
+        step_limit: steps of a demonstrated episode.
+        renamed_share: share of episodes whose names are exchanged for others of the same kind, so
+            that every name is seen and none is known.
         architecture: sizes of the model.
     """
 
+    practice: Practice
+    phases: tuple[Phase, ...]
     seed: int = 20240229
     step_limit: int = 30
     renamed_share: float = 0.5
-    difficulties: tuple[str, ...] = ("default", "easy", "default", "hard")
-    phases: tuple[Phase, ...] = (
-        Phase(
-            "names",
-            CloningConfig(1200),
-            Clumsiness(careful_share=0.0, careless=(0.3, 0.95), confuse=0.14),
-        ),
-        Phase("modes", CloningConfig(900, matrix_lr=0.012, lr=2e-3), Clumsiness()),
-    )
     architecture: SmallArchitecture = field(default_factory=SmallArchitecture)
 
 
@@ -96,40 +84,18 @@ class Demonstrator:
         self.expert.release(slots)
 
 
-def alfworld_tokenizer() -> Any:
-    """Build the tokenizer from the domain's names and the texts of a fixed set of games."""
-    from trajevolve.agent.agents import RandomAgent
-    from trajevolve.envs.alfworld import vocabulary
-    from trajevolve.envs.alfworld.environment import AlfworldEnvironment
-    from trajevolve.envs.alfworld.generator import generate_games
-
-    bases = {name.lower() for name in vocabulary.OBJECT_TYPES | vocabulary.RECEPTACLE_TYPES}
-    names = {name: 40 if name in MANY else 9 for name in bases}
-    texts: list[str] = [RARE_WORDS]
-    games = generate_games(120, seed=1, stream="vocabulary")
-    episodes = [Episode(task.id, task, number) for number, task in enumerate(games)]
-    for trajectory in play(episodes, RandomAgent(), AlfworldEnvironment, EnvConfig(step_limit=40)):
-        for step in trajectory.steps:
-            texts += [step.observation, *(step.admissible or ())]
-    return build_tokenizer(texts, names)
-
-
 def demonstrations(tokenizer: Any, config: WarmupConfig, phase: Phase) -> Iterator[Trajectory]:
-    """Yield clumsy episodes of fresh games for ever, tokens included."""
-    from trajevolve.envs.alfworld.clumsy import ClumsyExpert
-    from trajevolve.envs.alfworld.environment import AlfworldEnvironment
-    from trajevolve.envs.alfworld.generator import generate_games
-
-    agent = Demonstrator(ClumsyExpert(phase.clumsiness), tokenizer, AgentConfig())
-    groups = list(name_groups(tokenizer).values())
-    for chunk in itertools.count():
-        seed = derive_seed(config.seed, phase.stream, chunk)
-        difficulty = config.difficulties[chunk % len(config.difficulties)]
-        games = generate_games(CHUNK, seed=seed, difficulty=difficulty, stream=phase.stream)
-        episodes = [Episode(g.id, g, derive_seed(seed, n)) for n, g in enumerate(games)]
-        limit = EnvConfig(step_limit=config.step_limit)
+    """Yield clumsy episodes of fresh tasks for ever, tokens included."""
+    practice = config.practice
+    agent = Demonstrator(practice.expert(phase.clumsiness), tokenizer, AgentConfig())
+    groups = practice.exchangeable(tokenizer)
+    limit = EnvConfig(step_limit=config.step_limit)
+    for number in itertools.count():
+        seed = derive_seed(config.seed, phase.stream, number)
+        lesson = practice.lesson(config.seed, phase.stream, number)
+        episodes = [Episode(t.id, t, derive_seed(seed, n)) for n, t in enumerate(lesson.tasks)]
         rng = np.random.default_rng(seed)
-        for trajectory in play(episodes, agent, AlfworldEnvironment, limit):
+        for trajectory in play(episodes, agent, lesson.make_environment, limit):
             renamed = rng.random() < config.renamed_share
             yield rename(trajectory, groups, rng) if renamed else trajectory
 
@@ -137,7 +103,7 @@ def demonstrations(tokenizer: Any, config: WarmupConfig, phase: Phase) -> Iterat
 def rename(
     trajectory: Trajectory, groups: Sequence[Sequence[int]], rng: np.random.Generator
 ) -> Trajectory:
-    """Permute the numbers of each kind of name in the tokens of `trajectory`."""
+    """Exchange the names of each group in the tokens of `trajectory` at random."""
     table: dict[int, int] = {}
     for group in groups:
         table.update(zip(group, rng.permutation(group).tolist(), strict=True))
@@ -158,7 +124,7 @@ def warm_up_policy(
     """Make tokenizer and weights and write them to `out` (bfloat16 safetensors)."""
     import torch
 
-    tokenizer = alfworld_tokenizer()
+    tokenizer = config.practice.tokenizer()
     model = build_model(tokenizer, config.architecture, config.seed)
     for phase in config.phases:
         clone(model, demonstrations(tokenizer, config, phase), phase.cloning, report)

@@ -1,4 +1,4 @@
-"""How the shipped discriminator was made: verified clumsy successes, then three epochs of LoRA."""
+"""How a shipped discriminator was made: verified clumsy successes, then three epochs of LoRA."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from trajevolve.credit.discriminator import Discriminator
 from trajevolve.credit.labelling import verify_trajectories
 from trajevolve.credit.pretraining import PretrainingReport, pretrain_discriminator
 from trajevolve.models.loading import load_policy
+from trajevolve.models.practice import Practice
 from trajevolve.rollout import Episode, play
 from trajevolve.seeds import derive_seed
 from trajevolve.trajectory import Trajectory
-
-CHUNK = 64
 
 
 @dataclass(frozen=True)
@@ -25,14 +24,16 @@ class DiscriminatorRecipe:
     """The recipe (paper §3.2: about 2,000 successes of another agent, 3 epochs).
 
     Attributes:
-        seed: of games, slips and order.
+        practice: the environment's part.
+        seed: of tasks, slips and order.
         training: verified successes to learn from.
-        heldout: verified successes of other games to test on.
+        heldout: verified successes of other tasks to test on.
         step_limit: steps of a demonstrated episode.
         epochs: passes over the training set.
         lr: peak learning rate.
     """
 
+    practice: Practice
     seed: int = 20240301
     training: int = 2400
     heldout: int = 400
@@ -41,20 +42,15 @@ class DiscriminatorRecipe:
     lr: float = 2e-3
 
 
-def verified_successes(seed: int, stream: str, step_limit: int) -> Iterator[Trajectory]:
-    """Yield successes of the clumsy expert in fresh games, steps labelled, for ever."""
-    from trajevolve.envs.alfworld.clumsy import ClumsyExpert
-    from trajevolve.envs.alfworld.environment import AlfworldEnvironment
-    from trajevolve.envs.alfworld.generator import generate_games
-
-    environment = AlfworldEnvironment()
-    for chunk in itertools.count():
-        games = generate_games(CHUNK, seed=derive_seed(seed, stream, chunk), stream=stream)
-        episodes = [Episode(g.id, g, derive_seed(seed, g.id)) for g in games]
-        limit = EnvConfig(step_limit=step_limit)
-        played = play(episodes, ClumsyExpert(), AlfworldEnvironment, limit)
-        tasks = {game.id: game for game in games}
-        labelled, _ = verify_trajectories(environment, tasks, played, CreditConfig())
+def verified_successes(recipe: DiscriminatorRecipe, stream: str) -> Iterator[Trajectory]:
+    """Yield successes of the clumsy expert in fresh tasks, steps labelled, for ever."""
+    limit = EnvConfig(step_limit=recipe.step_limit)
+    for number in itertools.count():
+        lesson = recipe.practice.lesson(recipe.seed, stream, number)
+        episodes = [Episode(t.id, t, derive_seed(recipe.seed, t.id)) for t in lesson.tasks]
+        played = play(episodes, recipe.practice.expert(None), lesson.make_environment, limit)
+        tasks = {task.id: task for task in lesson.tasks}
+        labelled, _ = verify_trajectories(lesson.make_environment(), tasks, played, CreditConfig())
         yield from (trajectory for trajectory in labelled if trajectory.verified)
 
 
@@ -75,12 +71,13 @@ def warm_up_discriminator(
     Returns:
         Training metrics and the scores on held-out successes, baselines beside them.
     """
-    model, tokenizer = load_policy(ModelConfig(name=policy, device="cpu"))
+    model, tokenizer = load_policy(
+        ModelConfig(name=policy, device="cpu"), recipe.practice.environment
+    )
     discriminator = Discriminator(model, tokenizer, DiscriminatorConfig(), seed=recipe.seed)
 
     def collect(stream: str, count: int) -> list[Trajectory]:
-        source = verified_successes(recipe.seed, stream, recipe.step_limit)
-        return list(itertools.islice(source, count))
+        return list(itertools.islice(verified_successes(recipe, stream), count))
 
     report = pretrain_discriminator(
         discriminator,

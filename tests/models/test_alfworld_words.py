@@ -1,10 +1,10 @@
-"""The built-in tokenizer: what a word is, exact actions, and loading by anybody's tools."""
+"""ALFWorld's tokenizer: what a word is, exact actions, and loading by anybody's tools."""
 
 import pytest
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from trajevolve.models.alfworld_words import READING, name_groups, tokenizer_of
 from trajevolve.models.small import SmallArchitecture, build_model
-from trajevolve.models.tokenizer import build_tokenizer, name_groups, pieces_of
 
 TEXTS = ["You see nothing. It is closed. Your task is to: take, move, put, on, in, from, with."]
 START = """-= Welcome to TextWorld, ALFRED! =-
@@ -16,7 +16,7 @@ Your task is to: put a mug in desk."""
 
 @pytest.fixture(scope="module")
 def tokenizer():
-    return build_tokenizer([*TEXTS, "go to"], {"desk": 12, "mug": 3})
+    return tokenizer_of([*TEXTS, "go to"], {"desk": 12, "mug": 3})
 
 
 def encode(tokenizer, text):
@@ -30,7 +30,7 @@ def encode(tokenizer, text):
 def test_actions_survive_exactly_and_names_are_one_token(tokenizer, action):
     ids = encode(tokenizer, action)
     assert tokenizer.decode(ids) == action
-    assert len(ids) == len(pieces_of(action)) and tokenizer.unk_token_id not in ids
+    assert len(ids) == len(READING.split(action)) and tokenizer.unk_token_id not in ids
 
 
 def test_set_phrases_articles_and_punctuation_are_dropped(tokenizer):
@@ -65,6 +65,6 @@ def test_auto_classes_load_the_same_tokenizer_and_model(tokenizer, tmp_path):
 
 
 def test_name_groups_hold_every_numbered_name(tokenizer):
-    groups = name_groups(tokenizer)
-    assert {base: len(ids) for base, ids in groups.items()} == {"desk": 12, "mug": 3}
-    assert tokenizer.convert_ids_to_tokens(groups["mug"]) == ["mug 1", "mug 2", "mug 3"]
+    desks, mugs = name_groups(tokenizer)
+    assert len(desks) == 12
+    assert tokenizer.convert_ids_to_tokens(mugs) == ["mug 1", "mug 2", "mug 3"]
