@@ -3,7 +3,9 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from toys.house import TASKS, HouseEnvironment, house_task
@@ -133,3 +135,50 @@ def test_state_digests_are_the_same_in_every_process():
         return subprocess.check_output([sys.executable, "-c", code], env=environment)
 
     assert digest("1") == digest("2")
+
+
+class Cramped(HouseEnvironment):
+    """Room for two episodes at once."""
+
+    spec = replace(HouseEnvironment.spec, concurrent=2)
+    living: ClassVar[set[int]] = set()
+    most = 0
+
+    def reset(self, task):
+        self.living.add(id(self))
+        type(self).most = max(self.most, len(self.living))
+        return super().reset(task)
+
+    def close(self):
+        self.living.discard(id(self))
+
+
+@pytest.mark.parametrize("limit", [3, 40])
+def test_no_more_episodes_live_than_the_environment_can_have(limit):
+    """The next one starts when one ends, and plays what it would have played beside all others."""
+    Cramped.most = 0
+    episodes = [Episode(f"e{n}", TASKS[n % len(TASKS)], n) for n in range(7)]
+    said = []
+    cramped = play(
+        episodes,
+        RandomAgent(),
+        Cramped,
+        EnvConfig(step_limit=limit),
+        progress=lambda done, total: said.append((done, total)),
+    )
+    assert cramped == run(RandomAgent(), *episodes, limit=limit)
+    assert Cramped.most == 2 and not Cramped.living
+    assert said[-1] == (7, 7) and said == sorted(said)
+
+
+def test_an_episode_that_cannot_start_gives_its_place_to_the_next():
+    class Locked(Cramped):
+        def reset(self, task):
+            super().reset(task)
+            raise RuntimeError("locked")
+
+    played = run(
+        RandomAgent(), *(Episode(f"e{n}", CLOTHES, n) for n in range(5)), environment=Locked
+    )
+    assert [item.termination for item in played] == ["error: RuntimeError: locked"] * 5
+    assert not Locked.living

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import math
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 
@@ -88,7 +89,8 @@ def play(
     the others go on.
 
     Args:
-        episodes: what to play; their number is the number of environments alive at once.
+        episodes: what to play. All are live at once, or as many as the environment can have
+            (``Spec.concurrent``): the next one then starts when one ends.
         agent: decides for all live episodes in one batch a step.
         make_environment: makes one environment per episode.
         config: step limit, time limit and rewards.
@@ -98,25 +100,57 @@ def play(
         UserError: the policy's probabilities are no numbers.
     """
     everyone: list[_Live] = []
+    waiting = deque(enumerate(episodes))
     with Deadline(config.step_timeout_s) as deadline:
         try:
-            for slot, episode in enumerate(episodes):
-                everyone.append(_start(slot, episode, make_environment, deadline))
-            live = [item for item in everyone if not item.termination]
+            live = _admit([], waiting, everyone, make_environment, deadline)
             while live:
                 for item, decision in zip(live, _decide(live, agent), strict=True):
                     _apply(item, decision, config.step_limit, deadline)
                 agent.release(item.slot for item in live if item.termination)
-                live = [item for item in live if not item.termination]
+                live = _admit(live, waiting, everyone, make_environment, deadline)
                 if progress:
-                    progress(len(everyone) - len(live), len(everyone))
+                    progress(len(everyone) - len(live), len(episodes))
         finally:
             agent.release(item.slot for item in everyone)
             for item in everyone:
-                # What was played stands, whatever an environment says to its end.
-                with contextlib.suppress(Exception):
-                    deadline.within(item.environment.close)
+                _close(item, deadline)
     return [_finish(item, agent, config) for item in everyone]
+
+
+def _admit(
+    live: Sequence[_Live],
+    waiting: deque[tuple[int, Episode]],
+    everyone: list[_Live],
+    make_environment: Callable[[], Environment],
+    deadline: Deadline,
+) -> list[_Live]:
+    """Return the live episodes that go on, and those that can start beside them.
+
+    Where an environment limits how many can live, those that are over are closed first, so that
+    they make room.
+    """
+    limit = everyone[0].environment.spec.concurrent if everyone else None
+    if limit is not None:
+        for item in live:
+            if item.termination:
+                _close(item, deadline)
+    going = [item for item in live if not item.termination]
+    while waiting and (limit is None or len(going) < limit):
+        item = _start(*waiting.popleft(), make_environment, deadline)
+        everyone.append(item)
+        limit = item.environment.spec.concurrent
+        if not item.termination:
+            going.append(item)
+        elif limit is not None:
+            _close(item, deadline)
+    return going
+
+
+def _close(item: _Live, deadline: Deadline) -> None:
+    # What was played stands, whatever an environment says to its end.
+    with contextlib.suppress(Exception):
+        deadline.within(item.environment.close)
 
 
 def _start(
