@@ -106,3 +106,23 @@ def gold(task: Task) -> list[str]:
         plan += [f"take {room}"] if room in needed else []
         plan += [f"open {room + 1}", f"go {room + 1}"] if room + 1 < rooms else []
     return [*plan, "finish"]
+
+
+def made_clumsy(task: Task, clumsiness: Sequence[tuple[int, int]]) -> list[str]:
+    """Put detours into the plan: pairs of where (modulo the length) and of which sort (0 to 5)."""
+    actions = gold(task)
+    for place, sort in clumsiness:
+        place %= len(actions)
+        gone = [action for action in actions[:place] if action.startswith("go")]
+        room = int(gone[-1].removeprefix("go ")) if gone else 0
+        back = [f"open {room - 1}", f"go {room - 1}", f"go {room}"] if room else ["inventory"]
+        detours = [
+            ["look around"],
+            back,
+            [f"open {room + 1}"],
+            [f"drop {room}", f"take {room}"],
+            ["dance"],
+            [f"read {room}"],
+        ]
+        actions[place:place] = detours[sort]
+    return actions

@@ -125,7 +125,7 @@ class Foresight:
 
     Attributes:
         replays: sequences asked for so far.
-        whole: transitions that complete replays of them would have taken.
+        naive: transitions that complete replays of them would have taken.
     """
 
     def __init__(self, walker: Walker, graph: ReplayGraph, base: Walk, began: int) -> None:
@@ -138,7 +138,7 @@ class Foresight:
             began: the graph's transitions before it.
         """
         self.replays = 1
-        self.whole = base.whole
+        self.naive = base.naive
         self._walker = walker
         self._graph = graph
         self._began = began
@@ -165,7 +165,7 @@ class Foresight:
         if unit not in self._cost:
             self._trials += 1
             self._successes += walk.success
-        self._cost[unit] = walk.whole
+        self._cost[unit] = walk.naive
         return walk
 
     def replay(self, positions: Sequence[int]) -> Walk:
@@ -176,11 +176,11 @@ class Foresight:
 
     def repeat(self, unit: Unit) -> None:
         """Count a trial that need not be repeated: the sequence is still the same."""
-        self.whole += self._cost[unit]
+        self.naive += self._cost[unit]
 
     def _count(self, walk: Walk) -> None:
         self.replays += 1
-        self.whole += walk.whole
+        self.naive += walk.naive
 
     def _known(self, current: Walk, unit: Unit) -> bool:
         try:
@@ -266,7 +266,7 @@ class Foresight:
     def _slack(self) -> int:
         """Transitions that can be in vain before complete replays would have been cheaper."""
         executed = self._graph.transitions - self._began
-        return self.whole - executed + sum(self._parked.values())
+        return self.naive - executed + sum(self._parked.values())
 
     def _sequence(self, current: Walk, unit: Unit) -> tuple[str, ...]:
         return tuple(self._walker.actions[p] for p in current.executed if p not in unit)

@@ -120,14 +120,12 @@ class Lane:
         if self.transitions == self.limit:
             raise SpentError
         self.transitions += 1
-        if self._by_answer:  # only the full answer says whether an infeasible action cost time
-            outcome = self.env.step(action)
-            ticks = outcome.costs_step and not outcome.feasible
-            free = outcome.feasible and not outcome.costs_step
-            free = free and self.env.kind(action) == Kind.INFORMATION
-            return outcome.feasible, ticks, free, outcome.success, outcome.done
-        transition = self.env.advance(action)
-        return transition.feasible, False, False, transition.success, transition.done
+        made = self.env.advance(action)
+        if not self._by_answer or made.costs_step:
+            ticks = self._by_answer and not made.feasible
+            return made.feasible, ticks, False, made.success, made.done
+        free = made.feasible and self.env.kind(action) == Kind.INFORMATION
+        return made.feasible, False, free, made.success, made.done
 
     def reset(self) -> None:
         """Start the task anew."""

@@ -48,7 +48,7 @@ class Verification:
         transitions: environment transitions executed for it.
         replays: sequences whose outcome was asked for, the trajectory itself included.
         resets: how often the task was started anew for it.
-        whole: transitions that complete replay would have executed: a reset and the whole
+        naive: transitions that complete replay would have executed: a reset and the whole
             sequence each time, passes without memory.
     """
 
@@ -59,7 +59,7 @@ class Verification:
     transitions: int
     replays: int = 0
     resets: int = 0
-    whole: int = 0
+    naive: int = 0
 
 
 def verify(
@@ -129,7 +129,7 @@ def verify_on(
     walker, base = Walker.start(graph, script, usable)
     if not base.success:
         spent, started = graph.transitions - before, graph.resets - resets
-        return Verification(False, None, (), (), spent, 1, started, base.whole)
+        return Verification(False, None, (), (), spent, 1, started, base.naive)
     units = cut(graph.env, base.executed, script)
     walker.group_of = units.group_of
     foresight = Foresight(walker, graph, base, before)
@@ -161,7 +161,7 @@ def verify_on(
         transitions=graph.transitions - before,
         replays=foresight.replays,
         resets=graph.resets - resets,
-        whole=foresight.whole,
+        naive=foresight.naive,
     )
 
 

@@ -31,7 +31,7 @@ class Walk:
         skipped: positions infeasible in their state or not reached: D(t) when t was left out.
         reached: number of leading positions consumed before the walk stopped.
         broken: a coupled group of which some member could not be executed; the walk stopped.
-        whole: actions that executing all of it from the start takes, without any memory; a soft
+        naive: actions that executing all of it from the start takes, without any memory; a soft
             failure that was none in the original cannot be taken back and means starting anew.
     """
 
@@ -41,7 +41,7 @@ class Walk:
     skipped: tuple[int, ...]
     reached: int = 0
     broken: tuple[int, ...] | None = None
-    whole: int = 0
+    naive: int = 0
 
 
 @dataclass
@@ -96,8 +96,8 @@ class Walker:
             if edge.success or edge.done:
                 success, reached = edge.success, position + 1
                 break
-        whole = sum(usable[:reached])
-        walk = Walk(success, tuple(executed), tuple(nodes), (), reached, whole=whole)
+        naive = sum(usable[:reached])
+        walk = Walk(success, tuple(executed), tuple(nodes), (), reached, naive=naive)
         return cls(graph, actions, frozenset(soft), frozenset(free)), walk
 
     def without(self, current: Walk, unit: Sequence[int]) -> Walk:
@@ -111,20 +111,20 @@ class Walker:
             current.executed[:cut] + tail.executed,
             current.nodes[:cut] + tail.nodes,
             tail.skipped,
-            whole=tail.whole,
+            naive=tail.naive,
         )
 
     def replay(self, positions: Sequence[int]) -> Walk:
         """Execute `positions` from the start; coupled groups are executed whole or not at all."""
         dropped: list[int] = []
-        whole = 0
+        naive = 0
         while True:
             walk = self._walk(self.graph.root, positions)
-            whole += walk.whole
+            naive += walk.naive
             group = walk.broken
             if group is None:
                 skipped = tuple(sorted((*walk.skipped, *dropped)))
-                return Walk(walk.success, walk.executed, walk.nodes, skipped, whole=whole)
+                return Walk(walk.success, walk.executed, walk.nodes, skipped, naive=naive)
             dropped += [position for position in positions if position in group]
             positions = [position for position in positions if position not in group]
 
@@ -148,8 +148,8 @@ class Walker:
             edge = node.edges.get(action) or graph.follow(node, action)
             if not edge.feasible and not (edge.ticks and position in soft):
                 if position in group_of:
-                    whole = before + index + 1
-                    return Walk(False, (), (), (), 0, group_of[position], whole)
+                    naive = before + index + 1
+                    return Walk(False, (), (), (), 0, group_of[position], naive)
                 skipped.append(position)
                 spoilt = edge.ticks
                 continue
@@ -161,5 +161,5 @@ class Walker:
                 skipped += positions[index + 1 :]
                 consumed = index + 1
                 break
-        whole = before + consumed + again
-        return Walk(success, tuple(executed), tuple(nodes), tuple(skipped), whole=whole)
+        naive = before + consumed + again
+        return Walk(success, tuple(executed), tuple(nodes), tuple(skipped), naive=naive)

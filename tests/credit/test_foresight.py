@@ -1,0 +1,178 @@
+"""Several environment objects for one trajectory: the same answers, in less time, for no more."""
+
+import random
+import threading
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from toys.halls import HallsEnvironment, gold, made_clumsy
+from toys.lab import LabEnvironment
+from toys.naive import Naive
+
+from trajevolve.credit.replay import ReplayError
+from trajevolve.credit.verification import verify
+
+MODES = ["cumulative", "independent"]
+ORDERS = ["backward", "forward"]
+LAB_STEPS = ["open door", "go kitchen", "go hall", "activate stove", "wait", "look around"]
+LAB_WAY_OUT = ["open door", "go kitchen", "activate stove", "wait", "wait", "focus on water"]
+
+
+@st.composite
+def recorded(draw):
+    """Draw a class of environment, a task and a successful, clumsy trajectory of it."""
+    if draw(st.booleans()):
+        steps = st.sampled_from([*LAB_STEPS, "examine stove", "dance"])
+        needed = draw(st.sampled_from(["1", "2", "3"]))
+        actions = draw(st.lists(steps, max_size=10)) + LAB_WAY_OUT
+        return LabEnvironment, LabEnvironment().task(needed), actions
+    task = HallsEnvironment().task(draw(st.sampled_from(["2:0", "3:", "4:0,2", "6:1,2,4"])))
+    clumsiness = draw(st.lists(st.tuples(st.integers(0, 99), st.integers(0, 5)), max_size=7))
+    return HallsEnvironment, task, made_clumsy(task, clumsiness)
+
+
+def counting(kind):
+    """Make an environment that waits for a moment of its own before each action."""
+
+    class Dawdling(kind):
+        def step(self, action):
+            time.sleep(random.random() * 2e-4)
+            return super().step(action)
+
+    return Dawdling()
+
+
+@settings(max_examples=60, deadline=None)
+@given(recorded(), st.sampled_from(MODES), st.sampled_from(ORDERS), st.integers(2, 4))
+def test_answers_are_those_of_one_environment_and_cost_no_more_than_naive_replay(
+    record, mode, order, count
+):
+    kind, task, actions = record
+    alone = verify(kind(), task, actions, mode=mode, order=order)
+    environments = [counting(kind) for _ in range(count)]
+    env, *beside = environments
+    together = verify(env, task, actions, mode=mode, order=order, beside=beside)
+    assert together.labels == alone.labels
+    assert together.dependents == alone.dependents
+    assert together.minimal == alone.minimal
+    assert (together.replays, together.naive) == (alone.replays, alone.naive)
+    assert together.transitions == sum(each.executed for each in environments)
+    assert alone.transitions <= alone.naive
+    assert together.transitions <= together.naive
+
+
+@settings(max_examples=30, deadline=None)
+@given(recorded(), st.sampled_from(ORDERS))
+def test_transitions_do_not_depend_on_timing(record, order):
+    kind, task, actions = record
+    counts = {
+        verify(env, task, actions, order=order, beside=beside).transitions
+        for env, *beside in [[counting(kind) for _ in range(3)] for _ in range(3)]
+    }
+    assert len(counts) == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(recorded())
+def test_naive_counts_what_naive_replay_executes(record):
+    """Backward passes without memory, as the second implementation makes them."""
+    kind, task, actions = record
+    env = kind()
+    naive = Naive(env, task, actions)
+    assert naive.base()
+    naive.cumulative(backward=True)
+    # It starts again after every action that cannot be executed, not only where time was spent.
+    assert verify(kind(), task, actions).naive <= env.executed
+
+
+def test_naive_by_hand():
+    env = LabEnvironment()
+    actions = ["open door", "look around", "go kitchen", "activate stove", "focus on water"]
+    result = verify(env, env.task("1"), actions)
+    assert result.labels == (1, 1, 1, 1, 1)
+    # The base, and without the last, stove, kitchen and door: in the last two what follows is
+    # infeasible, and tried all the same. The free look is part of complete replay.
+    assert (result.replays, result.naive) == (5, 5 + 4 * 4)
+    # Executed: 4 for the base; nothing without the last, which the base has shown; 2 + 1, 1 + 2
+    # and 0 + 3 for the others. The look is executed once.
+    assert result.transitions == env.executed == 5 + 3 * 3
+
+
+def test_free_queries_are_not_replayed_and_ticking_ones_are():
+    env = LabEnvironment()
+    actions = ["look around", "inventory", "open door", "examine stove", "go kitchen"]
+    actions += ["activate stove", "examine stove", "focus on water"]
+    seen = []
+
+    class Seen(LabEnvironment):
+        def step(self, action):
+            seen.append(action)
+            return super().step(action)
+
+    result = verify(Seen(), env.task("2"), actions)
+    assert result.labels == (1, 1, 1, 0, 1, 1, 1, 1)  # nothing to examine in the hall
+    assert seen.count("look around") == seen.count("inventory") == 1
+    assert seen.count("examine stove") > 2
+
+
+def test_two_environments_take_little_more_than_half_the_time():
+    """A path of 18 steps made clumsy; what a busy machine adds is allowed for."""
+    task = HallsEnvironment().task("8:0,2,5")
+    actions = made_clumsy(task, [(3, 1), (9, 0), (14, 5), (11, 3), (7, 2)])
+    took = []
+    for count in (1, 2):
+        env, *beside = [HallsEnvironment(2e-3, 1e-2) for _ in range(count)]
+        began = time.monotonic()
+        assert verify(env, task, actions, beside=beside).success
+        took.append(time.monotonic() - began)
+    assert took[1] < 0.7 * took[0]
+
+
+class Homesick(HallsEnvironment):
+    """Works in the main thread only, where nothing is done but what was asked for."""
+
+    def step(self, action):
+        if threading.current_thread() is not threading.main_thread():
+            raise ConnectionError("the engine died")
+        return super().step(action)
+
+
+def test_what_fails_ahead_of_time_does_not_matter():
+    task = HallsEnvironment().task("5:0,2")
+    actions = made_clumsy(task, [(3, 1), (6, 3)])
+    alone = verify(HallsEnvironment(), task, actions)
+    together = verify(Homesick(), task, actions, beside=[Homesick()])
+    assert (together.labels, together.minimal) == (alone.labels, alone.minimal)
+
+
+class Mortal(HallsEnvironment):
+    """Dies after so many actions."""
+
+    def step(self, action):
+        if self.executed >= 40:
+            raise ConnectionError("the engine died")
+        return super().step(action)
+
+
+def test_what_fails_when_asked_for_is_an_error():
+    task = HallsEnvironment().task("5:0,2")
+    with pytest.raises(ConnectionError, match="the engine died"):
+        verify(Mortal(), task, gold(task), beside=[Mortal()])
+
+
+class Drifting(HallsEnvironment):
+    """Has other doors open from its third reset on."""
+
+    def reset(self, task):
+        observation = super().reset(task)
+        if self.resets > 2:
+            self.rooms = 1
+        return observation
+
+
+def test_an_environment_that_does_not_replay_is_found_out():
+    task = HallsEnvironment().task("5:0,2")
+    with pytest.raises(ReplayError, match="check-env"):
+        verify(Drifting(), task, gold(task), beside=[Drifting()])
