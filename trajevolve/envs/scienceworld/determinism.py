@@ -6,10 +6,11 @@ flags answers some plans differently each time: labels made on it would be wrong
 
 from __future__ import annotations
 
+from trajevolve.envs.scienceworld.instance import Instance
 from trajevolve.envs.scienceworld.jvm import Jvm
 from trajevolve.errors import UserError
 
-PLAN_TASK = ("find-living-thing", 0, "easy")
+PLAN_TASK = Instance("find-living-thing", 0, "easy")
 PLAN = (
     "teleport to kitchen",
     "look around",
@@ -55,7 +56,7 @@ class Reference:
 
 def replay(jvm: Jvm) -> tuple[str, ...]:
     """Return all answers to the plan: of the start and of its inputs, clock and score included."""
-    jvm.load(*PLAN_TASK)
+    jvm.load(PLAN_TASK)
     return (f"{jvm.description()}\n{jvm.look()}", *(repr(jvm.step(each)) for each in PLAN))
 
 

@@ -10,8 +10,9 @@ from trajevolve.envs.contract import Environment, Kind, Observation, Outcome, Sp
 from trajevolve.envs.scienceworld import simplifications as simple
 from trajevolve.envs.scienceworld.actions import KINDS, instantiate, kind_of, nearby
 from trajevolve.envs.scienceworld.answers import UNKNOWN, ambiguous, choices, choose, failed_softly
-from trajevolve.envs.scienceworld.episode import Episode, Instance
+from trajevolve.envs.scienceworld.episode import Episode
 from trajevolve.envs.scienceworld.gold import GoldPaths
+from trajevolve.envs.scienceworld.instance import Instance
 from trajevolve.envs.scienceworld.jvm import Answer, Launch
 from trajevolve.envs.scienceworld.pool import shared_pool
 from trajevolve.envs.scienceworld.splits import members
@@ -78,10 +79,10 @@ class ScienceWorldEnvironment(Environment):
 
         Raises:
             UserError: there is no Java, or its replay cannot be trusted.
-            JvmError: Java processes fail again and again.
+            EpisodeLost: Java processes fail again and again.
         """
         self._leave()
-        self._episode = episode = Episode(self.pool, _loaded(task.payload))
+        self._episode = episode = Episode(self.pool, task.payload)
         self._last = _START
         look = episode.ask(lambda jvm: jvm.look()).strip()
         return self._observe(f"{task.text}\n\n{look}")
@@ -146,7 +147,7 @@ class ScienceWorldEnvironment(Environment):
 
     def gold(self, task: Task) -> tuple[str, ...]:
         """Return the benchmark's own solution of `task`, in a Java process kept for that."""
-        return self._gold.of(_loaded(task.payload))
+        return self._gold.of(task.payload)
 
     def close(self) -> None:
         """Give the process back to the pool, which keeps it for the next environment."""
@@ -184,13 +185,12 @@ class ScienceWorldEnvironment(Environment):
         return self.pool.templates[key]
 
     def _describe(self, instance: Instance) -> str:
-        loaded = _loaded(instance)
-        key = (loaded.name, loaded.variation, loaded.simplifications)
-        if key not in self.pool.descriptions:
-            episode = Episode(self.pool, loaded)
-            self.pool.descriptions[key] = episode.ask(lambda jvm: jvm.description()).strip()
+        known = self.pool.descriptions
+        if instance not in known:
+            episode = Episode(self.pool, instance)
+            known[instance] = episode.ask(lambda jvm: jvm.description()).strip()
             episode.release()
-        return self.pool.descriptions[key]
+        return known[instance]
 
     def _playing(self) -> Episode:
         if self._episode is None:
@@ -201,10 +201,6 @@ class ScienceWorldEnvironment(Environment):
         if self._episode is not None:
             self._episode.release()
         self._episode = None
-
-
-def _loaded(instance: Instance) -> Instance:
-    return replace(instance, simplifications=simple.for_simulator(instance.simplifications))
 
 
 def _settle(episode: Episode, action: str, request: Answer) -> tuple[str, Answer]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
+from trajevolve.envs.scienceworld.instance import Instance
 from trajevolve.envs.scienceworld.jvm import Answer, Jvm, JvmError
 from trajevolve.envs.scienceworld.pool import Pool
+from trajevolve.errors import UserError
 
 RESTARTS = 3
 """Processes that one episode may lose by their own fault before it counts as failed."""
@@ -15,19 +16,8 @@ RESTARTS = 3
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True)
-class Instance:
-    """What the simulator loads.
-
-    Attributes:
-        name: of the task type.
-        variation: its number.
-        simplifications: comma-separated, "" for none.
-    """
-
-    name: str
-    variation: int
-    simplifications: str
+class EpisodeLost(UserError):
+    """One Java process after the other failed under an episode."""
 
 
 class ReplayDiffers(RuntimeError):
@@ -53,7 +43,7 @@ class Episode:
         """Give the simulator one input.
 
         Raises:
-            JvmError: too many processes failed.
+            EpisodeLost: too many processes failed.
             ReplayDiffers: the episode could not be brought back.
         """
         answer = self.ask(lambda jvm: jvm.step(text))
@@ -77,9 +67,9 @@ class Episode:
             except JvmError as error:
                 self.losses += 1
                 if self.losses > RESTARTS:
-                    raise JvmError(
-                        f"{self.instance.name}/{self.instance.variation}: {self.losses} Java "
-                        f"processes failed in this episode, the last one: {error}"
+                    raise EpisodeLost(
+                        f"task {self.instance}: {self.losses} Java processes failed in this "
+                        f"episode, so it is given up; the last one: {error}"
                     ) from error
 
     def release(self) -> None:
@@ -87,12 +77,11 @@ class Episode:
         self._pool.release(self)
 
     def _bring(self, jvm: Jvm) -> None:
-        instance = self.instance
-        jvm.load(instance.name, instance.variation, instance.simplifications)
+        jvm.load(self.instance)
         for text, before in self.past:
             now = jvm.step(text)
             if now != before:
                 raise ReplayDiffers(
-                    f"{instance.name}/{instance.variation}: {text!r} was answered "
-                    f"{before!r}, and {now!r} when it was replayed"
+                    f"task {self.instance}: {text!r} was answered {before!r}, and {now!r} when "
+                    "it was replayed"
                 )

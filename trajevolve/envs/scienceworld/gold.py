@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from trajevolve.envs.scienceworld.episode import Instance
+from trajevolve.envs.scienceworld.instance import Instance
 from trajevolve.envs.scienceworld.jvm import Jvm, JvmError, Launch
 
 SLOWEST_S = 600.0
@@ -27,18 +27,15 @@ class GoldPaths:
     def of(self, instance: Instance) -> tuple[str, ...]:
         """Return the actions that solve an instance, without answers to ambiguous requests.
 
-        Args:
-            instance: with simplifications as the simulator takes them.
-
         Raises:
-            JvmError: the simulator finds none.
+            JvmError: the simulator finds none, or the process failed.
         """
         if instance not in _KNOWN:
             self._jvm = self._jvm or Jvm(self._launch)
-            self._jvm.load(instance.name, instance.variation, instance.simplifications, gold=True)
+            self._jvm.load(instance, gold=True)
             _KNOWN[instance] = tuple(a for a in self._jvm.gold() if not a.isdigit())
         if not _KNOWN[instance]:
-            raise JvmError(f"{instance.name}/{instance.variation}: no solution was found")
+            raise JvmError(f"task {instance}: the simulator finds no solution")
         return _KNOWN[instance]
 
     def close(self) -> None:

@@ -22,6 +22,8 @@ from typing import IO, Any
 
 from py4j.java_gateway import GatewayParameters, JavaGateway, find_jar_path
 
+from trajevolve.envs.scienceworld.instance import Instance
+from trajevolve.envs.scienceworld.simplifications import for_simulator
 from trajevolve.errors import UserError
 
 FLAGS = (
@@ -166,18 +168,19 @@ class Jvm:
             return 0.0
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
-    def load(self, name: str, variation: int, simplifications: str, gold: bool = False) -> None:
+    def load(self, instance: Instance, gold: bool = False) -> None:
         """Start an episode.
 
         Args:
-            name: of the task type.
-            variation: number of its variation.
-            simplifications: comma-separated, "" for none.
+            instance: of which task.
             gold: also work out a solution: slow, and the process is spoilt for other use.
         """
-        said = self._call(lambda: self._server.load(name, variation, simplifications, gold))
+        simple = for_simulator(instance.simplifications)
+        said = self._call(
+            lambda: self._server.load(instance.name, instance.variation, simple, gold)
+        )
         if said:
-            raise JvmError(f"loading {name}/{variation} was answered with {said!r}")
+            raise JvmError(f"loading {instance} was answered with {said!r}")
 
     def description(self) -> str:
         """The task of the loaded episode, in words."""

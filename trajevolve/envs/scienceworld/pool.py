@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from trajevolve.envs.scienceworld.determinism import Reference
+from trajevolve.envs.scienceworld.instance import Instance
 from trajevolve.envs.scienceworld.jvm import Jvm, Launch
 
 USUAL = 2
@@ -60,7 +61,7 @@ class Pool:
         self.limit = limit
         self.launch = launch
         self.started = 0
-        self.descriptions: dict[tuple[str, int, str], str] = {}
+        self.descriptions: dict[Instance, str] = {}
         self.templates: dict[str, tuple[str, ...]] = {}
         self._reference = Reference()
         self._slots: list[Slot] = []

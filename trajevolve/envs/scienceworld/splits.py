@@ -16,6 +16,8 @@ import numpy as np
 from trajevolve.errors import UserError
 from trajevolve.seeds import derive_seed
 
+RELEASE = "1.2.3"
+"""Of the package scienceworld, whose tasks these are."""
 SPLITS = ("train", "dev", "test")
 ALIASES = {"iid": "train", "ood": "test"}
 

@@ -7,15 +7,13 @@ An id says all that a task is: ``boil/12@easy`` is variation 12 of boiling with 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
 from typing import Any, overload
 
 from trajevolve.envs.contract import Task
 from trajevolve.envs.scienceworld import simplifications
-from trajevolve.envs.scienceworld.episode import Instance
-from trajevolve.envs.scienceworld.splits import counts, known_types
+from trajevolve.envs.scienceworld.instance import Instance
+from trajevolve.envs.scienceworld.splits import RELEASE, counts, known_types
 from trajevolve.errors import UserError
 
 ENV = "scienceworld"
@@ -29,12 +27,11 @@ def task_of(instance: Instance, describe: Describe) -> Task:
         instance: the variation, with simplifications in their one form.
         describe: finds the text of the task.
     """
-    name, number, simple = instance.name, instance.variation, instance.simplifications
-    content = json.dumps([version(ENV), name, number, simple])
+    content = f"{ENV} {RELEASE} {instance}"
     return Task(
-        id=f"{name}/{number}@{simple.replace(',', '+')}",
+        id=str(instance),
         env=ENV,
-        type=name,
+        type=instance.name,
         text=describe(instance),
         digest=hashlib.sha256(content.encode()).hexdigest()[:32],
         payload=instance,
