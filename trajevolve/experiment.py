@@ -76,6 +76,7 @@ class Experiment:
             raise
         self.versioner = Versioner(config.versioning, project)
         self._environment: Environment | None = None
+        self._beside: Sequence[Environment] | None = None
         self._policy: tuple[str, Policy] | None = None
         self._discriminator: tuple[str, Discriminator] | None = None
         self._memory: dict[str, list[Trajectory]] = {}
@@ -84,9 +85,10 @@ class Experiment:
     def close(self) -> None:
         """Let everything go, the lock last. Idempotent."""
         self._policy = self._discriminator = None
-        if self._environment is not None:
-            self._environment.close()
-            self._environment = None
+        for environment in (*(self._beside or ()), self._environment):
+            if environment is not None:
+                environment.close()
+        self._environment = self._beside = None
         self.versioner.close()
         self._held.close()
 
@@ -112,6 +114,15 @@ class Experiment:
         if self._environment is None:
             self._environment = self.make_environment()
         return self._environment
+
+    @property
+    def beside(self) -> Sequence[Environment]:
+        """More environments for replays, where several can share them out."""
+        if self._beside is None:
+            from trajevolve.credit.lots import helpers
+
+            self._beside = helpers(self.environment, self.make_environment)
+        return self._beside
 
     def tasks(self, iteration: int) -> Sequence[Task]:
         """List the tasks of one iteration: one a group, all different."""

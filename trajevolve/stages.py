@@ -61,6 +61,7 @@ def verification(experiment: Experiment, iteration: int) -> Commit:
             experiment.read(iteration, "rollout"),
             experiment.config.credit,
             experiment.config.env.step_timeout_s,
+            experiment.beside,
         )
         metrics = verification_metrics(stats)
         return _produced(experiment, iteration, "verification", labelled, metrics)
@@ -125,7 +126,12 @@ def evolution(experiment: Experiment, iteration: int) -> Commit:
         episodes = _plan(experiment, iteration, groups, agent.answer)
         played = play(episodes, agent, experiment.make_environment, config.env)
         children, _ = verify_trajectories(
-            experiment.environment, tasks, played, config.credit, config.env.step_timeout_s
+            experiment.environment,
+            tasks,
+            played,
+            config.credit,
+            config.env.step_timeout_s,
+            experiment.beside,
         )
         if judges:
             children = experiment.discriminator(iteration + 1).predict(children)
@@ -265,7 +271,10 @@ def verification_metrics(stats: VerificationStats) -> dict[str, float]:
         "verified": float(stats.verified),
         "unverified": float(stats.unverified),
         "distinct": float(stats.distinct),
+        "replays": float(stats.replays),
+        "resets": float(stats.resets),
         "transitions": float(stats.transitions),
+        "transitions_naive": float(stats.naive),
         "redundancy": stats.mean_redundancy,
         "redundant_steps": float(stats.redundant_steps),
         "steps": float(stats.steps),
@@ -289,6 +298,7 @@ def _evaluate(experiment: Experiment, iteration: int, stage: Stage, updates: int
             played,
             config.credit,
             config.env.step_timeout_s,
+            experiment.beside,
         )
         result = measure(verified)
         write_json(folder / "evaluation.json", result.summary())

@@ -71,6 +71,7 @@ def verify(
     """
     from trajevolve.cli.options import open_environment
     from trajevolve.cli.output import note
+    from trajevolve.credit.lots import helpers
     from trajevolve.credit.rows import verify_records
     from trajevolve.files import write_atomically
     from trajevolve.formats.detect import to_rows
@@ -79,6 +80,7 @@ def verify(
 
     _check_paths(input, output, report)
     environment = open_environment(env, data, backend)
+    beside = helpers(environment, lambda: open_environment(env, data, backend))
     found = Redundancy(environment.spec.name, environment.canonical)
     try:
         verified = verify_records(
@@ -87,6 +89,7 @@ def verify(
             mode=mode,
             order=order,
             loop_prepass=loop_prepass,
+            beside=beside,
         )
         rows = found.counting(verified)
         if output is None:
@@ -96,7 +99,8 @@ def verify(
             write_atomically(output, lambda partial: failed.append(_write(rows, partial)))
             bad = failed[0]
     finally:
-        environment.close()
+        for each in (environment, *beside):
+            each.close()
     if report is not None:
         _write_report(found.markdown(), report)
     if bad:

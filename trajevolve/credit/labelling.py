@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from trajevolve.config import CreditConfig
-from trajevolve.credit.replay import ReplayGraph
-from trajevolve.credit.verification import Verification, verify_on
+from trajevolve.credit.lots import Verdict, verify_lots
+from trajevolve.credit.verification import Verification
 from trajevolve.deadline import Deadline
 from trajevolve.envs.contract import Environment, Task
 from trajevolve.trajectory import Trajectory
@@ -29,6 +29,9 @@ class VerificationStats:
         redundant_steps: steps with y = 0 in the verified.
         steps: all steps of the verified.
         problems: a line for each success without labels, naming it and the reason.
+        replays: sequences whose outcome was asked for: the trajectories and their counterfactuals.
+        resets: how often a task was started anew.
+        naive: transitions that complete replay of every sequence would have executed.
     """
 
     trajectories: int
@@ -41,6 +44,9 @@ class VerificationStats:
     redundant_steps: int
     steps: int
     problems: tuple[str, ...] = ()
+    replays: int = 0
+    resets: int = 0
+    naive: int = 0
 
     @property
     def unverified(self) -> int:
@@ -54,6 +60,7 @@ def verify_trajectories(
     trajectories: Sequence[Trajectory],
     credit: CreditConfig,
     timeout_s: float | None = None,
+    beside: Sequence[Environment] = (),
 ) -> tuple[list[Trajectory], VerificationStats]:
     """Label every successful trajectory by hindsight verification (paper §3.2).
 
@@ -66,31 +73,40 @@ def verify_trajectories(
         tasks_by_id: the tasks of the trajectories.
         trajectories: any number, of any tasks, in any order.
         credit: mode, order and loop pre-pass.
-        timeout_s: longest time a transition may take (to twice that); None: for ever.
+        timeout_s: longest time a transition may take (to twice that); None: for ever. With
+            `beside`, most are executed in threads, where nothing is watched: those objects have
+            to watch themselves.
+        beside: more environment objects like `env`, to replay at the same time; only for those
+            without snapshots. Labels and transitions are the same however fast each one is.
 
     Returns:
         The trajectories in the order given, and the statistics.
     """
     started = time.process_time()
     results = list(trajectories)
-    problems: list[str] = []
+    verdicts: dict[int, Verdict] = {}
+    successes = sum(trajectory.success for trajectory in results)
     with Deadline(timeout_s) as deadline:
-        verifier = _Verifier(env, tasks_by_id, credit, deadline)
-        for index in _by_task(trajectories):
-            trajectory = trajectories[index]
-            verification, problem = verifier.verify(trajectory)
-            if verification is None or verification.labels is None:
-                problems.append(f"{trajectory.id} ({trajectory.task_id}): {problem}")
-            else:
-                results[index] = label(trajectory, verification)
+        environments = (env, *beside)
+        for index, verdict in verify_lots(environments, tasks_by_id, results, credit, deadline):
+            verdicts[index] = verdict
+    problems: list[str] = []
+    for index, trajectory in enumerate(trajectories):
+        if (made := verdicts.get(index)) is None:
+            continue
+        if made.verification is None or made.verification.labels is None:
+            problems.append(f"{trajectory.id} ({trajectory.task_id}): {made.problem}")
+        else:
+            results[index] = label(trajectory, made.verification)
+    made_results = [v.verification for v in verdicts.values() if v.verification is not None]
     verified = [trajectory for trajectory in results if trajectory.verified]
     redundancies = [trajectory.rho for trajectory in verified]
     stats = VerificationStats(
         trajectories=len(results),
-        successes=sum(trajectory.success for trajectory in results),
+        successes=successes,
         verified=len(verified),
-        distinct=verifier.distinct,
-        transitions=verifier.transitions,
+        distinct=sum(verdict.distinct for verdict in verdicts.values()),
+        transitions=sum(verdict.transitions for verdict in verdicts.values()),
         cpu_seconds=time.process_time() - started,
         mean_redundancy=sum(redundancies) / len(redundancies) if redundancies else 0.0,
         redundant_steps=sum(
@@ -98,6 +114,9 @@ def verify_trajectories(
         ),
         steps=sum(map(len, verified)),
         problems=tuple(problems),
+        replays=sum(result.replays for result in made_results),
+        resets=sum(verdict.resets for verdict in verdicts.values()),
+        naive=sum(result.naive for result in made_results),
     )
     return results, stats
 
@@ -122,76 +141,3 @@ def label(trajectory: Trajectory, verification: Verification) -> Trajectory:
         minimal=verification.minimal,
         transitions=verification.transitions,
     )
-
-
-class _Verifier:
-    """Verifies trajectory after trajectory, with one replay graph for those of a task."""
-
-    def __init__(
-        self,
-        env: Environment,
-        tasks_by_id: Mapping[str, Task],
-        credit: CreditConfig,
-        deadline: Deadline,
-    ) -> None:
-        self.env = env
-        self.tasks_by_id = tasks_by_id
-        self.credit = credit
-        self.deadline = deadline
-        self.distinct = 0
-        self.transitions = 0
-        self._task_id = ""
-        self._graph: ReplayGraph | None = None
-        self._seen: dict[tuple[object, ...], Verification] = {}
-
-    def verify(self, trajectory: Trajectory) -> tuple[Verification | None, str]:
-        """Return the verification, and why there are no labels when there are none."""
-        if trajectory.task_id != self._task_id:
-            self._task_id, self._graph, self._seen = trajectory.task_id, None, {}
-        valid = self._usable(trajectory)
-        key = (trajectory.actions, valid)
-        if key in self._seen:
-            return replace(self._seen[key], transitions=0), "its replay does not succeed"
-        self.distinct += 1
-        before = self._executed()
-        try:
-            result = self.deadline.within(lambda: self._replay(trajectory, valid), self._executed)
-        except Exception as error:  # whatever an environment does, the other trajectories count
-            self.transitions += self._executed() - before
-            self._graph = None
-            return None, f"{type(error).__name__}: {error}"
-        self.transitions += self._executed() - before
-        self._seen[key] = result
-        return result, "its replay does not succeed"
-
-    def _replay(self, trajectory: Trajectory, valid: Sequence[bool]) -> Verification:
-        if self._graph is None:
-            self._graph = ReplayGraph(self.env, self.tasks_by_id[trajectory.task_id])
-        return verify_on(
-            self._graph,
-            trajectory.actions,
-            mode=self.credit.mode,
-            order=self.credit.order,
-            loop_prepass=self.credit.loop_prepass,
-            valid=valid,
-        )
-
-    def _executed(self) -> int:
-        return self._graph.transitions if self._graph else 0
-
-    def _usable(self, trajectory: Trajectory) -> tuple[bool, ...]:
-        """Say which steps take part: the valid ones and, by answer, those that cost time."""
-        soft = self.env.spec.feasibility == "answer"
-        return tuple(
-            step.action is not None and (step.valid or (soft and step.costs_step))
-            for step in trajectory.steps
-        )
-
-
-def _by_task(trajectories: Sequence[Trajectory]) -> Iterable[int]:
-    """Return the indices of the successes, those of a task together."""
-    successes = [index for index, each in enumerate(trajectories) if each.success]
-    first: dict[str, int] = {}
-    for index in successes:
-        first.setdefault(trajectories[index].task_id, index)
-    return sorted(successes, key=lambda index: (first[trajectories[index].task_id], index))

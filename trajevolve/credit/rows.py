@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from trajevolve.credit.replay import ReplayError
-from trajevolve.credit.verification import Mode, Order, check_options, verify
+from trajevolve.credit.verification import Mode, Order, Verification, check_options, verify
 from trajevolve.envs.contract import Environment, Task
 from trajevolve.errors import UserError, one_line
 from trajevolve.formats.records import Record, read_line, type_name
@@ -61,13 +62,23 @@ def verify_records(
     mode: Mode = "cumulative",
     order: Order = "backward",
     loop_prepass: bool | None = None,
+    beside: Sequence[Environment] = (),
 ) -> Iterator[VerifiedRow]:
     """Do as :func:`verify_rows` with records that are read already.
+
+    Args:
+        records: what was read.
+        env: the environment.
+        mode: see :func:`trajevolve.verify`.
+        order: likewise.
+        loop_prepass: likewise.
+        beside: likewise.
 
     Raises:
         UserError: `mode` or `order` is unknown.
     """
     check_options(mode, order)
+    replays = partial(verify, env, mode=mode, order=order, loop_prepass=loop_prepass, beside=beside)
     tasks: dict[str, Task] = {}
     for record in records:
         try:
@@ -75,7 +86,7 @@ def verify_records(
                 raise UserError(record.error)
             _check(record.content)
             task = _task(env, record.content["task"], tasks)
-            row = _verify_row(env, task, record.content, mode, order, loop_prepass)
+            row = _verify_row(env, task, record.content, replays)
             verified = VerifiedRow(row, task)
         except (UserError, ReplayError) as error:
             verified = VerifiedRow({"error": one_line(f"{record.place}: {error}")})
@@ -89,12 +100,10 @@ def _verify_row(
     env: Environment,
     task: Task,
     row: dict[str, Any],
-    mode: Mode,
-    order: Order,
-    loop_prepass: bool | None,
+    replays: Callable[[Task, Sequence[str | None]], Verification],
 ) -> dict[str, Any]:
     actions = row["actions"]
-    result = verify(env, task, actions, mode=mode, order=order, loop_prepass=loop_prepass)
+    result = replays(task, actions)
     labelled = result.labels is not None
     return {
         **row,
