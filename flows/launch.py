@@ -11,7 +11,9 @@ from trajevolve.errors import UserError
 from trajevolve.files import check_room
 from trajevolve.ledger import Ledger
 from trajevolve.manifest import RunLock, check_run, write_params
+from trajevolve.progress import working
 from trajevolve.schedule import stages
+from trajevolve_flows.logs import speak_plainly
 from trajevolve_flows.server import PrefectServer
 
 DEPLOYMENT = "trajevolve/alfworld"
@@ -40,10 +42,12 @@ def run_training(config: RunConfig, run_name: str, project: Path | None = None) 
         return finished
     with RunLock(run_dir):  # whoever comes second is told before anything starts
         config_file = write_params(run_dir, config)
-    server = PrefectServer(project)
-    from trajevolve_flows.train import train
+    with working("starting Prefect, half a minute at times"):
+        server = PrefectServer(project)
+        from trajevolve_flows.train import train
 
-    server.wait()
+        server.wait()
+    speak_plainly()
     try:
         summary = train(run=run_name, config=str(config_file))
     except UserError:

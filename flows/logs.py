@@ -1,14 +1,18 @@
-"""What Prefect logs of a failure: a mistake of the user is one line, not a traceback."""
+"""What Prefect logs, for people: a mistake of the user is one line, and a terminal sees no more."""
 
 from __future__ import annotations
 
 import logging
+import sys
+from pathlib import Path
 
-from trajevolve.errors import UserError
+from trajevolve.errors import UserError, one_line
 
 # Prefect's engines log the exception of a task run, and again that of its flow run, here.
 TASK_RUNS = "prefect.task_runs"
 FLOW_RUNS = "prefect.flow_runs"
+ENGINES = (TASK_RUNS, FLOW_RUNS)
+HERE = Path(__file__).parent
 
 
 class OneLine(logging.Filter):
@@ -23,9 +27,48 @@ class OneLine(logging.Filter):
         return True
 
 
+class Plain(logging.Handler):
+    """Writes on stderr what the person there should know, one line each.
+
+    That is what the flow says, and warnings. What the engines say of an exception, an interrupt
+    included, comes back to the caller, who says it once.
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write `record`, or pass over it."""
+        engine = record.name in ENGINES
+        if engine and Path(record.pathname).parent == HERE:
+            self._say(record.getMessage())
+        elif record.levelno >= logging.WARNING and not (
+            engine and record.levelno > logging.WARNING
+        ):
+            self._say(f"{record.levelname.lower()}: {one_line(record.getMessage())}")
+
+    def _say(self, line: str) -> None:
+        # Looked up now: bars on a terminal take its place while they are drawn.
+        print(line, file=sys.stderr, flush=True)
+
+
 def shorten_user_errors() -> None:
     """Have Prefect log the user's mistakes by their text alone. Idempotent."""
-    for name in (TASK_RUNS, FLOW_RUNS):
+    for name in ENGINES:
         logger = logging.getLogger(name)
         if not any(isinstance(known, OneLine) for known in logger.filters):
             logger.addFilter(OneLine())
+
+
+def speak_plainly() -> None:
+    """Put :class:`Plain` in the place of Prefect's console, unless debugging. Idempotent.
+
+    With ``PREFECT_LOGGING_LEVEL=DEBUG`` everything is shown as Prefect shows it.
+    """
+    from prefect.logging.handlers import PrefectConsoleHandler
+
+    if logging.getLogger("prefect").isEnabledFor(logging.DEBUG):
+        return
+    root = logging.getLogger()
+    consoles = [each for each in root.handlers if isinstance(each, PrefectConsoleHandler)]
+    for console in consoles:
+        root.removeHandler(console)
+    if consoles:
+        root.addHandler(Plain())

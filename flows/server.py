@@ -64,6 +64,8 @@ class PrefectServer:
                 stdin=subprocess.DEVNULL,
                 stdout=stream,
                 stderr=stream,
+                # A terminal's Ctrl-C reaches all of its group; the run still has to report it.
+                start_new_session=True,
                 preexec_fn=die_with(os.getpid(), signal.SIGKILL),
             )
             number = port.getsockname()[1]

@@ -19,6 +19,7 @@ from trajevolve import stages
 from trajevolve.errors import UserError
 from trajevolve.experiment import Experiment, open_experiment
 from trajevolve.ledger import Commit
+from trajevolve.progress import working
 
 
 class Reference(TypedDict):
@@ -31,15 +32,21 @@ class Reference(TypedDict):
 
 
 Stage = Callable[[Experiment, int], Commit]
+ENDS = {
+    "evaluation_before": "evaluation before training",
+    "evaluation_after": "evaluation after training",
+}
 
 
 def _as_task(stage: Stage, retries: int) -> Task[[str, int], Reference]:
     """Make a Prefect task of `stage`, called with the run's folder and the iteration."""
+    name = stage.__name__
 
     def run(run_dir: str, iteration: int) -> Reference:
-        return _reference(stage(open_experiment(Path(run_dir)), iteration))
+        experiment = open_experiment(Path(run_dir))
+        with working(_place(experiment, iteration, name)):
+            return _reference(stage(experiment, iteration))
 
-    name = stage.__name__
     run.__doc__ = stage.__doc__
     return task(
         name=name,
@@ -50,6 +57,12 @@ def _as_task(stage: Stage, retries: int) -> Task[[str, int], Reference]:
         retry_delay_seconds=1,
         retry_condition_fn=_worth_retrying if retries else None,
     )(run)
+
+
+def _place(experiment: Experiment, iteration: int, stage: str) -> str:
+    """Say for people which stage of which iteration it is."""
+    iterations = experiment.config.iterations
+    return ENDS.get(stage, f"iteration {iteration + 1}/{iterations}, {stage}")
 
 
 def _worth_retrying(task: Task[Any, Any], run: TaskRun, state: State[Any]) -> bool:

@@ -144,7 +144,7 @@ def play_panel(
         make_environment: makes one environment per concurrent episode.
         config: step limit and reward constants.
         seed: of the policy's sampling; the episode's seed derives from it and the task's id.
-        progress: called after each batch with (episodes finished, episodes in all).
+        progress: called after each round with (episodes finished, episodes in all).
 
     Raises:
         UserError: the panel is empty or names a task twice.
@@ -160,9 +160,13 @@ def play_panel(
     played: list[Trajectory] = []
     for start in range(0, len(episodes), CONCURRENT):
         batch = episodes[start : start + CONCURRENT]
-        played.extend(play(batch, agent, make_environment, config))
-        if progress:
-            progress(len(played), len(episodes))
+        before = len(played)
+
+        def told(finished: int, _: int, before: int = before) -> None:
+            if progress:
+                progress(before + finished, len(episodes))
+
+        played.extend(play(batch, agent, make_environment, config, told))
     return played
 
 

@@ -11,17 +11,22 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trajevolve import progress
 from trajevolve.envs.contract import Task
 from trajevolve.experiment import Experiment
 from trajevolve.files import write_json
 from trajevolve.ledger import Commit, Output, Produced, run_stage
 from trajevolve.rollout import Episode, play
 from trajevolve.schedule import Stage, evolves
+from trajevolve.stage_metrics import (
+    evaluation_metrics,
+    rollout_metrics,
+    verification_metrics,
+    without_timings,
+)
 from trajevolve.trajectory import Group, Trajectory
 
 if TYPE_CHECKING:
-    from trajevolve.credit.labelling import VerificationStats
-    from trajevolve.evaluation import Evaluation
     from trajevolve.evolution.evolve import Acceptance
 
 Body = Callable[[Path], Produced]
@@ -42,7 +47,8 @@ def rollout(experiment: Experiment, iteration: int) -> Commit:
             for number, task in enumerate(experiment.tasks(iteration))
             for member in range(config.rollout.group_size)
         ]
-        played = play(episodes, agent, experiment.make_environment, config.env)
+        told = progress.of_episodes()
+        played = play(episodes, agent, experiment.make_environment, config.env, told)
         return _produced(experiment, iteration, "rollout", played, rollout_metrics(played))
 
     inputs = {"policy": experiment.policy_md5(iteration)}
@@ -101,9 +107,10 @@ def discriminator(experiment: Experiment, iteration: int) -> Commit:
         verified = experiment.read(iteration, "verification")
         judge = experiment.discriminator(iteration)
         experiment.begin_training(iteration, "discriminator")
-        metrics = judge.fit(verified, seed=experiment.seed("discriminator", iteration))
+        seed = experiment.seed("discriminator", iteration)
+        metrics = judge.fit(verified, seed=seed, progress=lambda n, of, _: progress.advance(n, of))
         judge.save(folder / "checkpoint")
-        return Produced({"checkpoint": (folder / "checkpoint", 0)}, _without_timings(metrics))
+        return Produced({"checkpoint": (folder / "checkpoint", 0)}, without_timings(metrics))
 
     extra = {"discriminator": experiment.discriminator_md5(iteration)}
     commit = _stage(experiment, iteration, "discriminator", ["verification"], body, extra)
@@ -124,7 +131,8 @@ def evolution(experiment: Experiment, iteration: int) -> Commit:
         agent = experiment.policy(iteration).agent(config.rollout.temperature)
         tasks = _tasks_by_id(experiment, iteration)
         episodes = _plan(experiment, iteration, groups, agent.answer)
-        played = play(episodes, agent, experiment.make_environment, config.env)
+        told = progress.of_episodes()
+        played = play(episodes, agent, experiment.make_environment, config.env, told)
         children, _ = verify_trajectories(
             experiment.environment,
             tasks,
@@ -180,7 +188,7 @@ def update(experiment: Experiment, iteration: int) -> Commit:
         experiment.begin_training(iteration, "update")
         metrics = policy.learner.update(groups, seed=experiment.config.seed, iteration=iteration)
         policy.save(folder / "checkpoint", iteration)
-        return Produced({"checkpoint": (folder / "checkpoint", 0)}, _without_timings(metrics))
+        return Produced({"checkpoint": (folder / "checkpoint", 0)}, without_timings(metrics))
 
     extra = {"policy": experiment.policy_md5(iteration)}
     commit = _stage(experiment, iteration, "update", ["advantages"], body, extra)
@@ -244,43 +252,6 @@ def to_groups(trajectories: Sequence[Trajectory]) -> list[Group]:
     ]
 
 
-def rollout_metrics(trajectories: Sequence[Trajectory]) -> dict[str, float]:
-    """Summarise what the policy did; steps of successes are left out when there are none."""
-    count = len(trajectories)
-    actions = sum(map(len, trajectories))
-    solved = [len(trajectory) for trajectory in trajectories if trajectory.success]
-    metrics = {
-        "episodes": float(count),
-        "success": len(solved) / count,
-        "reward": sum(trajectory.reward for trajectory in trajectories) / count,
-        "score": sum(trajectory.score for trajectory in trajectories) / count,
-        "steps": actions / count,
-        "invalid_share": sum(t.invalid_steps for t in trajectories) / max(actions, 1),
-        "step_reward_max": max((abs(s.reward) for t in trajectories for s in t.steps), default=0.0),
-        "errors": float(sum(t.termination.startswith("error") for t in trajectories)),
-    }
-    if solved:
-        metrics["steps_successful"] = sum(solved) / len(solved)
-    return metrics
-
-
-def verification_metrics(stats: VerificationStats) -> dict[str, float]:
-    """Numbers of the verification, without its processor time."""
-    return {
-        "successes": float(stats.successes),
-        "verified": float(stats.verified),
-        "unverified": float(stats.unverified),
-        "distinct": float(stats.distinct),
-        "replays": float(stats.replays),
-        "resets": float(stats.resets),
-        "transitions": float(stats.transitions),
-        "transitions_naive": float(stats.naive),
-        "redundancy": stats.mean_redundancy,
-        "redundant_steps": float(stats.redundant_steps),
-        "steps": float(stats.steps),
-    }
-
-
 def _evaluate(experiment: Experiment, iteration: int, stage: Stage, updates: int) -> Commit:
     def body(folder: Path) -> Produced:
         from trajevolve.credit.labelling import verify_trajectories
@@ -291,7 +262,8 @@ def _evaluate(experiment: Experiment, iteration: int, stage: Stage, updates: int
         tasks = experiment.selection() if selecting else experiment.panel()
         experiment.note_data("selection" if selecting else "panel", tasks)
         agent = experiment.policy(updates).agent(config.evaluation.temperature)
-        played = play_panel(tasks, agent, experiment.make_environment, config.env, config.seed)
+        make, told = experiment.make_environment, progress.advance
+        played = play_panel(tasks, agent, make, config.env, config.seed, told)
         verified, _ = verify_trajectories(
             experiment.environment,
             {task.id: task for task in tasks},
@@ -308,16 +280,6 @@ def _evaluate(experiment: Experiment, iteration: int, stage: Stage, updates: int
 
     inputs = {"policy": experiment.policy_md5(updates)}
     return run_stage(experiment.ledger, iteration, stage, inputs, body)
-
-
-def evaluation_metrics(result: Evaluation) -> dict[str, float]:
-    """Flatten the overall row and the success rate by task type."""
-    row = {name: value for name, value in asdict(result.overall).items() if name != "tasks"}
-    flat = {name: float(value) for name, value in row.items() if isinstance(value, float | int)}
-    for name, of_type in result.types.items():
-        if of_type.success is not None:
-            flat[f"success/{name}"] = of_type.success
-    return flat
 
 
 def _stage(
@@ -401,8 +363,3 @@ def _labelled_by(experiment: Experiment) -> Stage:
 
 def _tasks_by_id(experiment: Experiment, iteration: int) -> dict[str, Task]:
     return {task.id: task for task in experiment.tasks(iteration)}
-
-
-def _without_timings(metrics: Mapping[str, float]) -> dict[str, float]:
-    """Times differ between equal runs; the ledger keeps its own."""
-    return {name: value for name, value in metrics.items() if not name.startswith("seconds")}

@@ -103,7 +103,7 @@ def check_env(
     finally:
         environment.close()
     if len(listed) < tasks:
-        note(f"note: {chosen} holds {counted(len(listed), 'task')}, fewer than {tasks}")
+        note(f"note: split {chosen} holds {counted(len(listed), 'task')}, fewer than {tasks}")
     if json:
         print_json({"env": report.env, "passed": report.passed} | asdict(report), indent=2)
     else:

@@ -114,7 +114,7 @@ def evaluate(
     note(f"configuration: {origin}")
     if asked is not None and asked > evaluation.overall.tasks:
         there = counted(evaluation.overall.tasks, "task")
-        note(f"{facts['split']}: holds {there}, not the {asked:,} asked for")
+        note(f"note: split {facts['split']} holds {there}, not the {asked:,} asked for")
     summary = facts | evaluation.summary()
     comparison = None if earlier is None else compare(earlier.episodes, evaluation.episodes, seed=0)
     if comparison is not None:
@@ -155,15 +155,18 @@ def run_panel(
     Returns:
         The evaluation, and how many tasks were asked for (None: all).
     """
-    from trajevolve.cli.output import Progress
     from trajevolve.cli.policies import make_agent
     from trajevolve.envs.registry import configured_env
     from trajevolve.evaluation import measure, play_panel
+    from trajevolve.progress import advance, working
 
     split = settings.evaluation.panel
     if count is None and split.startswith("generated:"):
         count = settings.evaluation.panel_size
-    with closing(configured_env(settings.env)) as environment:
+    with (
+        working(f"evaluating on {split}"),
+        closing(configured_env(settings.env)) as environment,
+    ):
         panel = environment.tasks(split, count)
         if earlier is not None:
             earlier.check_tasks({task.id for task in panel}, here)
@@ -174,7 +177,7 @@ def run_panel(
             lambda: configured_env(settings.env),
             settings.env,
             seed,
-            Progress(f"evaluating on {split}"),
+            advance,
         )
         if verify:
             from trajevolve.credit.labelling import verify_trajectories
@@ -207,6 +210,9 @@ def show(evaluation: Evaluation, facts: dict[str, Any]) -> None:
         f"step limit {facts['step_limit']}, seed {facts['seed']}"
     )
     print_table(COLUMNS, rows, title=title)
+    overall = evaluation.overall
+    if overall.score != overall.success:
+        typer.echo(f"mean score, of which success is 100 %: {_percent(overall.score)}")
 
 
 def show_comparison(comparison: Comparison) -> None:

@@ -26,7 +26,9 @@ from trajevolve.cli import (
     viewing,
     webshop,
 )
+from trajevolve.cli.bars import terminal_bars
 from trajevolve.errors import UserError
+from trajevolve.progress import listening
 from trajevolve.telemetry import switch_off
 
 INTERRUPTED = 130
@@ -84,7 +86,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = typer.main.get_command(app)
     try:
         without = [argument for argument in given if argument != "--debug"]
-        with command.make_context("trajevolve", without) as context:
+        with (
+            listening(terminal_bars()),
+            command.make_context("trajevolve", without) as context,
+        ):
             command.invoke(context)
         sys.stdout.flush()
     except typer.Exit as stop:

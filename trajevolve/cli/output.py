@@ -56,7 +56,9 @@ class Progress:
         self._start = self._last = time.monotonic()
 
     def __call__(self, done: int, total: int) -> None:
-        """Report `done` of `total`, unless that was just said."""
+        """Report `done` of `total`, unless that was just said or nobody sits there."""
+        if not sys.stderr.isatty():
+            return
         now = time.monotonic()
         if now - self._last < self._every and done < total:
             return

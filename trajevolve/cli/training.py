@@ -42,9 +42,11 @@ def train(
     in runs/NAME and ends with runs/NAME/summary.json.
     """
     from trajevolve.cli.configuration import read_settings
+    from trajevolve.cli.outcome import same_command, show_outcome
     from trajevolve.cli.output import note, print_json
     from trajevolve.errors import UserError
     from trajevolve.manifest import RUN_NAME
+    from trajevolve.progress import working
     from trajevolve.wording import counted
 
     settings, origin = read_settings(config, overrides or [])
@@ -54,7 +56,8 @@ def train(
             f"--run {name!r}: expected a name of letters, digits, '.', '_' and '-', no path"
         )
     plan = plan_of(settings, RUNS / name) | {"configuration": origin}
-    notes = check(settings)
+    with working("looking for what the run needs"):
+        notes = check(settings)
     note(
         f"run {RUNS / name}: {settings.method}, {counted(settings.iterations, 'iteration')}, "
         f"configuration: {origin}"
@@ -77,15 +80,13 @@ def train(
     try:
         summary = run_training(settings, name)
     except KeyboardInterrupt:
-        note(f"interrupted; what is committed in {RUNS / name} stays, the same command goes on")
+        note(f"interrupted; what is committed in {RUNS / name} stays. To go on:")
+        note(same_command(name, config, overrides or []))
         raise
     if json:
         print_json(summary, indent=2)
-        return
-    show_summary(summary, RUNS / name)
-    typer.echo(f"steps:   trajevolve view {name}")
-    if settings.tracking.enabled:
-        typer.echo(f"curves:  mlflow ui --backend-store-uri {settings.tracking.uri}")
+    else:
+        show_outcome(summary, RUNS / name, settings)
 
 
 def estimate(config: ConfigFile = None, overrides: Overrides = None, json: AsJson = False) -> None:
@@ -147,7 +148,7 @@ def check(settings: RunConfig) -> list[str]:
             if not there:
                 raise UserError(f"split {split!r}: holds no task; choose another split or data")
             if there < count:
-                notes.append(f"{split} holds {counted(there, 'task')}, {key} = {count}")
+                notes.append(f"split {split} holds {counted(there, 'task')}, {key} = {count}")
     finally:
         environment.close()
     check_model(settings.model.name, settings.env.name)
@@ -206,14 +207,3 @@ def show_plan(plan: dict[str, Any]) -> None:
         typer.echo("everything is committed")
     else:
         typer.echo(f"next: {following['stage']} of iteration {following['iteration']}")
-
-
-def show_summary(summary: dict[str, Any], run_dir: Path) -> None:
-    """Print what the run came to."""
-    from trajevolve.cli.output import print_table
-    from trajevolve.reports.tables import end_rows, outcome_line
-
-    panel = f"{summary['run']} on {summary['panel']} ({summary['after']['tasks']} tasks)"
-    print_table(("", "before", "after"), end_rows(summary), title=panel)
-    typer.echo(outcome_line(summary))
-    typer.echo(f"summary: {run_dir / 'summary.json'}")

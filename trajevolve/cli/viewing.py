@@ -62,10 +62,11 @@ def view(
     as the page is written; evolved trajectories beside their parents. The file loads nothing.
     """
     from trajevolve.cli.options import environment_options
-    from trajevolve.cli.output import Progress, note, print_json
+    from trajevolve.cli.output import note, print_json
     from trajevolve.cli.outputs import new_file
     from trajevolve.envs.registry import make_env
     from trajevolve.files import check_writable
+    from trajevolve.progress import advance, working
     from trajevolve.viewer.collect import document, gather_evidence, limited
     from trajevolve.viewer.page import write_page
     from trajevolve.viewer.source import read_source
@@ -84,7 +85,8 @@ def view(
     target = out or Path("reports") / source.name / PAGE
     try:
         check_writable(target)
-        replayed = gather_evidence(source, evidence, Progress("replayed"))
+        with working("replaying without each step"):
+            replayed = gather_evidence(source, evidence, advance)
     finally:
         if source.environment:
             source.environment.close()

@@ -25,6 +25,7 @@ from trajevolve.credit.judge_batch import pack
 from trajevolve.credit.judge_input import JudgeEncoder, JudgeInput
 from trajevolve.envs.contract import Kind
 from trajevolve.errors import UserError
+from trajevolve.progress import tracked
 from trajevolve.seeds import derive_seed
 from trajevolve.trajectory import Step, Trajectory
 
@@ -103,7 +104,8 @@ class Discriminator:
             if positions
         }
         probabilities: dict[int, list[float]] = {}
-        for numbers in _batches({n: i.tokens for n, i in inputs.items()}, self.config.batch_size):
+        lengths = {n: i.tokens for n, i in inputs.items()}
+        for numbers in tracked(_batches(lengths, self.config.batch_size), "batches"):
             with torch.no_grad():
                 verdicts = self._log_odds([inputs[number] for number in numbers]).sigmoid()
             if not verdicts.isfinite().all():

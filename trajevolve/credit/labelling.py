@@ -11,6 +11,7 @@ from trajevolve.credit.lots import Verdict, verify_lots
 from trajevolve.credit.verification import Verification
 from trajevolve.deadline import Deadline
 from trajevolve.envs.contract import Environment, Task
+from trajevolve.progress import advance
 from trajevolve.trajectory import Trajectory
 
 
@@ -90,6 +91,7 @@ def verify_trajectories(
         environments = (env, *beside)
         for index, verdict in verify_lots(environments, tasks_by_id, results, credit, deadline):
             verdicts[index] = verdict
+            advance(len(verdicts), successes, "verified")
     problems: list[str] = []
     for index, trajectory in enumerate(trajectories):
         if (made := verdicts.get(index)) is None:

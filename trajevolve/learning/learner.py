@@ -29,6 +29,7 @@ from trajevolve.learning.loss import policy_loss
 from trajevolve.learning.sequences import Floats, TokenSequence, to_sequences
 from trajevolve.learning.state import load_learner, save_learner
 from trajevolve.learning.statistics import TokenStatistics, content_statistics
+from trajevolve.progress import advance, tracked
 from trajevolve.seeds import derive_seed
 from trajevolve.trajectory import Group, Trajectory
 
@@ -139,6 +140,8 @@ class Learner:
             for batch in batches:
                 outcome.add(*self._optimiser_step(batch, scale=len(batches)))
                 self._guard(outcome.finite[-1])
+                steps = self.config.epochs * len(batches)
+                advance(len(outcome.finite), steps, "optimiser steps")
         return outcome.metrics() | content
 
     def save(
@@ -193,7 +196,8 @@ class Learner:
                     f"takes {limit}; lower env.step_limit or agent.max_prompt_tokens"
                 )
         found: dict[int, Floats] = {}
-        for rows in micro_batches(sequences, self.config.tokens_per_batch):
+        batches = micro_batches(sequences, self.config.tokens_per_batch)
+        for rows in tracked(batches, "batches of log-probabilities"):
             with torch.no_grad(), self._precision():
                 batch = to_batch(rows, self.model.device)
                 logprobs, _ = response_logprobs(model, batch, self.temperature)

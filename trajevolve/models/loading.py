@@ -9,6 +9,7 @@ from typing import Any
 
 from trajevolve.config import ModelConfig
 from trajevolve.errors import UserError
+from trajevolve.progress import working
 
 BUILTIN = Path(__file__).parent / "weights"
 
@@ -31,11 +32,17 @@ def load_policy(config: ModelConfig, environment: str = "alfworld") -> tuple[Any
     Raises:
         UserError: the folder is missing or cannot be read as a model.
     """
+    path = model_path(config.name, environment)
+    with working(f"loading model {config.name}"):
+        model, tokenizer = _load(path, config)
+    return model.to(resolve_device(config.device)).eval(), tokenizer
+
+
+def _load(path: Path, config: ModelConfig) -> tuple[Any, Any]:
     import torch
     from safetensors import SafetensorError
     from transformers import AutoModelForCausalLM
 
-    path = model_path(config.name, environment)
     try:
         tokenizer = _load_tokenizer(path)
         model = AutoModelForCausalLM.from_pretrained(
@@ -49,7 +56,7 @@ def load_policy(config: ModelConfig, environment: str = "alfworld") -> tuple[Any
     except (OSError, ValueError, SafetensorError) as error:
         reason = " ".join(str(error).split())
         raise UserError(f"model {config.name!r}: {path} cannot be loaded: {reason}") from None
-    return model.to(resolve_device(config.device)).eval(), tokenizer
+    return model, tokenizer
 
 
 def _load_tokenizer(path: Path) -> Any:
