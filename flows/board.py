@@ -147,10 +147,10 @@ def mlflow_text(place: Place | None) -> str:
     if place is None:
         return "MLflow: switched off (`tracking.enabled`)."
     if not place.command:
-        return f"MLflow: [run {place.run_id}]({place.page})."
+        return f"MLflow: [this run]({place.page}), [all runs]({place.table})."
     return (
-        f"MLflow: {code(place.command)}, then run {code(place.run_id)}, at "
-        f"[127.0.0.1:5000]({LOCAL}{place.page}) unless `--port` says otherwise."
+        f"MLflow: {code(place.command)}, then [this run]({LOCAL}{place.page}) "
+        f"({code(place.run_id)}) and [all runs]({LOCAL}{place.table})."
     )
 
 

@@ -75,8 +75,8 @@ def test_tags_have_what_a_compare_view_needs() -> None:
 def test_a_description_says_what_is_on_where_it_lies_and_how_it_goes_on() -> None:
     config = parse_config({"evolution": {"enabled": False}, "credit": {"lam": 0.25}})
     text = run_description(config, Path("/p/runs/mine"))
-    assert "| evolution | off |" in text
-    assert "| λ, weight of the step advantage | 0.25, signed |" in text
+    assert "| evolution\u00a0\u00a0 | off |" in text
+    assert "| λ, step advantage\u00a0\u00a0 | 0.25, signed |" in text
     assert "`trajevolve train --config runs/mine/params.yaml --run mine`" in text
     assert "`/p/runs/mine`" in text and "`trajevolve view mine`" in text
     assert "Result" not in text

@@ -13,7 +13,8 @@ from mlflow import MlflowClient
 from trajevolve.config import TrackingConfig, parse_config
 from trajevolve.envs.contract import Kind
 from trajevolve.tracker import Dataset, NullTracker, Place, Tracker
-from trajevolve.tracking import absolute_uri, artifacts_of, flatten, open_tracker, place_of
+from trajevolve.tracking import absolute_uri, artifacts_of, flatten, open_tracker
+from trajevolve.tracking_pages import place_of
 from trajevolve.trajectory import Step, Trajectory
 
 STEPS = (
@@ -219,13 +220,16 @@ def test_a_run_in_a_file_is_looked_at_with_a_command(tracker: Tracker, project: 
     place = tracker.place
     assert place is not None
     assert place.command == f"mlflow ui --backend-store-uri sqlite:///{project}/mlflow.db"
-    assert place.page == f"#/experiments/1/runs/{tracker.run_id}"
+    assert place.page.startswith(f"#/experiments/1/runs/{tracker.run_id}?")
 
 
 def test_a_run_on_a_server_has_a_page_there_and_its_artifacts_too(tmp_path: Path) -> None:
     """A client of a server answers nothing here; what is made of the address needs none."""
-    page = "http://host:5000/#/experiments/7/runs/ab"
-    assert place_of("http://host:5000/", "7", "ab") == Place(page, "", "ab")
+    mode = "workflowType=machine_learning"
+    runs = "http://host:5000/#/experiments/7/runs"
+    table = f"{runs}?viewStateShareKey=ablation&{mode}"
+    expected = Place(f"{runs}/ab?{mode}", table, "", "ab")
+    assert place_of("http://host:5000/", "7", "ab") == expected
     server = TrackingConfig(uri="http://host:5000")
     assert artifacts_of(server, tmp_path) is None
     assert artifacts_of(TrackingConfig(), tmp_path) == str(tmp_path / "mlruns")

@@ -40,6 +40,9 @@ APART = (
     "versioning.",
 )
 
+# MLflow's pages set no space between the columns of a table; these blanks are not stripped.
+GAP = "\u00a0\u00a0"
+
 
 def variant(config: RunConfig) -> str:
     """Name the method and the switches that differ from its defaults.
@@ -106,7 +109,10 @@ def run_description(
 
 def result_text(summary: Mapping[str, Any]) -> str:
     """Write both ends of a run as a Markdown table, and the paired difference below it."""
-    rows = [(plain(label.strip()), *ends) for label, *ends in end_rows(summary)]
+    rows = [
+        (plain(label.strip()) + GAP, before + GAP, after)
+        for label, before, after in end_rows(summary)
+    ]
     panel = f"Panel {code(summary['panel'])}, {summary['after']['tasks']} tasks."
     table = markdown(("", "before", "after"), rows)
     return f"{panel}\n\n{table}\n\nDifference: {outcome_line(summary)}."
@@ -143,11 +149,11 @@ def plain(text: str) -> str:
 def _parts(config: RunConfig) -> list[tuple[str, str]]:
     credit, judge, evolution = config.credit, config.discriminator, config.evolution
     strategies = ", ".join(evolution.strategies)
-    return [
+    rows = [
         ("advantage", plain(config.method)),
         ("hindsight verification", f"{credit.mode}, {credit.order}"),
-        ("α, weight of the redundancy ratio", f"{credit.alpha:g}"),
-        ("λ, weight of the step advantage", f"{credit.lam:g}, {credit.step_advantage}"),
+        ("α, redundancy ratio", f"{credit.alpha:g}"),
+        ("λ, step advantage", f"{credit.lam:g}, {credit.step_advantage}"),
         ("discriminator", f"LoRA rank {judge.lora_rank}" if judge.enabled else "off"),
         (
             "evolution",
@@ -155,6 +161,7 @@ def _parts(config: RunConfig) -> list[tuple[str, str]]:
         ),
         ("sampling", f"{config.rollout.groups} groups of {config.rollout.group_size}"),
     ]
+    return [(name + GAP, setting) for name, setting in rows]
 
 
 def _changed_codes(config: RunConfig) -> str:

@@ -26,11 +26,13 @@ class Place:
 
     Attributes:
         page: address of the run's page; of a store that is no server, its path on one.
+        table: the same of a table of all runs of the experiment.
         command: what starts such a server, "" where there is one.
         run_id: MLflow's id of the run.
     """
 
     page: str
+    table: str
     command: str
     run_id: str
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import logging
 import math
-import shlex
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -20,31 +19,17 @@ from trajevolve import telemetry
 from trajevolve.config import TrackingConfig
 from trajevolve.locking import alone_in
 from trajevolve.tracker import Dataset, NullTracker, Place, Tracker
+from trajevolve.tracking_pages import COMMIT, EXPERIMENT_TAGS, NOTE, SERVERS, SOURCE_TAGS, place_of
 from trajevolve.trajectory import Step, Trajectory
 
 log = logging.getLogger(__name__)
 
 SQLITE = "sqlite:///"
-SERVERS = ("http://", "https://")
 MAX_VALUE = 500
 PARAMETERS_A_CALL = 100
 TRAJECTORY_TAG = "trajevolve.trajectory"
-# Names that MLflow's pages know; what begins with "mlflow." is not listed among the tags.
-NOTE = "mlflow.note.content"
 NOTE_WRITTEN = "mlflow.note.written"
 LONGEST_NOTE = 8000
-EXPERIMENT_TAGS = {
-    NOTE: """One run is one training run, and `step` its iteration.
-
-- Tags: `variant` is the method and the switches thrown against its defaults, `changed` all that
-  differs from the preset. Show them as columns, or group by `variant`, to see an ablation.
-- Metrics: `<stage>/<name>`. `evaluation_before/…` and `evaluation_after/…` are both ends of the run
-  on the same panel, `evaluation/…` the panel that chooses the checkpoint, `seconds/…` wall time.
-- A run's description says what is switched on, where it lies, and what came out.
-- `README.md` among a run's artifacts is the model card; weights stay in the run's folder.
-""",
-    "mlflow.experimentKind": "custom_model_development",
-}
 
 
 def open_tracker(
@@ -98,7 +83,7 @@ class MlflowTracker:
         self._known_traces: set[str] | None = None
         if run_id and self._resume(run_id):
             self.run_id = run_id
-            self.tag(tags)
+            self.tag({name: value for name, value in tags.items() if value})
             return
         self._known_traces = set()
         self.run_id = self._unnoted(tags) or self._create(run_name, tags)
@@ -204,7 +189,9 @@ class MlflowTracker:
         return True
 
     def _create(self, run_name: str, tags: Mapping[str, str]) -> str:
-        run = self._client.create_run(self._experiment, run_name=run_name, tags=dict(tags))
+        shown = {**SOURCE_TAGS, COMMIT: tags.get("git", "").removesuffix("+changes"), **tags}
+        known = {name: value for name, value in shown.items() if value}
+        run = self._client.create_run(self._experiment, run_name=run_name, tags=known)
         return str(run.info.run_id)
 
     def _unnoted(self, tags: Mapping[str, str]) -> str | None:
@@ -303,14 +290,6 @@ def _log_label(mlflow: Any, trace_id: str, span_id: str, step: Step) -> None:
 
 def _digest(text: str) -> str:
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
-
-
-def place_of(uri: str, experiment: str, run_id: str) -> Place:
-    """Return where a run of the store at `uri` is looked at."""
-    path = f"#/experiments/{experiment}/runs/{run_id}"
-    if uri.startswith(SERVERS):
-        return Place(f"{uri.rstrip('/')}/{path}", "", run_id)
-    return Place(path, f"mlflow ui --backend-store-uri {shlex.quote(uri)}", run_id)
 
 
 def artifacts_of(config: TrackingConfig, project: Path) -> str | None:
