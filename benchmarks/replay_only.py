@@ -1,0 +1,192 @@
+"""Verification where replay is the only snapshot: ScienceWorld, on one and on two Java processes.
+
+A 10-step and a 39-step solution of the benchmark, made clumsy, are verified three ways: by naive
+replay (a reset and the whole sequence for every trial, written apart from the package), and by the
+package with one environment object and with two. The last two alternate.
+
+    python benchmarks/replay_only.py [--repeats 2] [--output docs/records/replay_only.json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from trajevolve.config import EnvConfig
+from trajevolve.credit.replay import ReplayGraph
+from trajevolve.credit.verification import Verification, verify_on
+from trajevolve.envs.contract import Environment, Kind, Task
+from trajevolve.envs.registry import make_env
+from trajevolve.envs.scienceworld.clumsy import Clumsiness, ClumsyFollower, gold
+from trajevolve.files import write_json
+from trajevolve.rollout import Episode, play
+
+TASKS = {"find-living-thing/0": 10, "boil/0": 39}
+"""Tasks and the lengths of their solutions."""
+SLIPS = Clumsiness(careful_share=1.0, careful=(0.3, 0.3))
+
+
+class Naive:
+    """Cumulative mode, backward, by reset and replay alone.
+
+    Attributes:
+        resets: of the environment.
+        steps: actions executed.
+    """
+
+    def __init__(self, env: Environment, task: Task, actions: Sequence[str]) -> None:
+        self.env, self.task, self.actions = env, task, actions
+        self.resets = self.steps = 0
+        self.soft: set[int] = set()
+
+    def labels(self) -> list[int]:
+        """Return y_1 … y_T of a trajectory that succeeds."""
+        kept = self._base()
+        current = list(kept)
+        shrinking = True
+        while shrinking:
+            shrinking = False
+            for t in reversed(kept):
+                if t not in current or self._informs(t):
+                    continue
+                executed = self._replay([p for p in current if p != t])
+                if executed is not None:
+                    current, shrinking = executed, True
+        return [
+            int(t in current or (t in kept and self._informs(t))) for t in range(len(self.actions))
+        ]
+
+    def _base(self) -> list[int]:
+        """Replay the trajectory; return the steps that did something or failed softly."""
+        self._reset()
+        kept = []
+        for position, action in enumerate(self.actions):
+            made = self._advance(action)
+            if made.feasible or made.costs_step:
+                kept.append(position)
+            if made.costs_step and not made.feasible:
+                self.soft.add(position)
+        assert made.success, "the trajectory does not succeed"
+        return kept
+
+    def _replay(self, positions: Sequence[int]) -> list[int] | None:
+        """Return what was executed if that succeeds, else None.
+
+        A soft failure that was none in the original has spent time: it is left out and the
+        replay starts over.
+        """
+        self._reset()
+        executed: list[int] = []
+        for position in positions:
+            made = self._advance(self.actions[position])
+            if not made.feasible and made.costs_step and position not in self.soft:
+                return self._replay([p for p in positions if p != position])
+            if made.feasible or made.costs_step:
+                executed.append(position)
+            if made.success or made.done:
+                return executed if made.success else None
+        return None
+
+    def _informs(self, position: int) -> bool:
+        return self.env.kind(self.actions[position]) == Kind.INFORMATION
+
+    def _reset(self) -> None:
+        self.resets += 1
+        self.env.reset(self.task)
+
+    def _advance(self, action: str) -> Any:
+        self.steps += 1
+        return self.env.advance(action)
+
+
+def record(ref: str, length: int) -> tuple[Task, list[str]]:
+    """Make the solution of a task clumsy, with the first seed that succeeds."""
+    env = make_env("scienceworld")
+    task = env.task(ref)
+    assert len(gold(env, task)) == length, f"{ref}: another solution than expected"
+    limit = EnvConfig(name="scienceworld", step_limit=3 * length)
+    for seed in range(100):
+        agent = ClumsyFollower(SLIPS, gold)
+        (played,) = play([Episode(ref, task, seed)], agent, lambda: env, limit)
+        if played.success:
+            return task, [action for action in played.actions if action is not None]
+    raise AssertionError(f"{ref}: no seed succeeds")
+
+
+def verified(task: Task, actions: Sequence[str], count: int) -> tuple[Verification, dict[str, Any]]:
+    """Verify with `count` environment objects, which have their Java processes already."""
+    env, *beside = environments = [make_env("scienceworld") for _ in range(count)]
+    for each in environments:
+        each.reset(task)
+    began = time.monotonic()
+    graph = ReplayGraph(env, task, beside=beside)
+    result = verify_on(graph, actions)
+    wall = time.monotonic() - began
+    for each in environments:
+        each.close()
+    return result, {"wall_s": wall, "steps": result.transitions, "resets": graph.resets}
+
+
+def measure(ref: str, length: int, repeats: int) -> dict[str, Any]:
+    """Verify one path in all ways."""
+    task, actions = record(ref, length)
+    env = make_env("scienceworld")
+    env.reset(task)
+    naive = Naive(env, task, actions)
+    began = time.monotonic()
+    expected = naive.labels()
+    naive_s = time.monotonic() - began
+    env.close()
+    runs: dict[int, list[dict[str, Any]]] = {1: [], 2: []}
+    for repeat in range(repeats):
+        for count in (1, 2) if repeat % 2 == 0 else (2, 1):
+            result, cost = verified(task, actions, count)
+            assert list(result.labels or ()) == expected, f"{ref}: labels differ on {count}"
+            runs[count].append(cost)
+            print(ref, count, cost, flush=True)
+    wall = {count: statistics.median(run["wall_s"] for run in made) for count, made in runs.items()}
+    return {
+        "solution": length,
+        "steps": len(actions),
+        "redundant": expected.count(0),
+        "replays": result.replays,
+        "naive": {"wall_s": round(naive_s, 1), "steps": naive.steps, "resets": naive.resets},
+        **{
+            f"{count}_processes": {**made[0], "wall_s": round(wall[count], 1)}
+            for count, made in runs.items()
+        },
+        "steps_over_naive": {
+            str(count): round(made[0]["steps"] / naive.steps, 3) for count, made in runs.items()
+        },
+        "wall_two_over_one": round(wall[2] / wall[1], 3),
+        "labels_equal": True,
+    }
+
+
+def main() -> None:
+    """Measure and print, or write a record."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--only", choices=sorted(TASKS))
+    parser.add_argument("--output", type=Path)
+    arguments = parser.parse_args()
+    chosen = {ref: n for ref, n in TASKS.items() if arguments.only in (None, ref)}
+    found = {
+        "machine": {"cpus": os.cpu_count(), "python": platform.python_version()},
+        "simplifications": "easy",
+        "paths": {ref: measure(ref, length, arguments.repeats) for ref, length in chosen.items()},
+    }
+    print(json.dumps(found, indent=2))
+    if arguments.output is not None:
+        write_json(arguments.output, found)
+
+
+if __name__ == "__main__":
+    main()
