@@ -20,7 +20,7 @@ from trajevolve.trajectory import Strategy
 
 SCHEMA_VERSION = 1
 # What the two ends of a run are compared on, from the overall row of their evaluations.
-MEASURES = ("success", "success_interval", "steps", "steps_successful", "redundancy")
+MEASURES = ("success", "success_interval", "score", "steps", "steps_successful", "redundancy")
 
 
 def write_summary(run_dir: Path, summary: Mapping[str, Any]) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,16 +16,37 @@ DEFAULTS = f"defaults (no {PARAMS} here)"
 
 
 def read_settings(config: Path | None, overrides: Sequence[str]) -> tuple[RunConfig, str]:
-    """Read --config, else params.yaml where there is one, and apply --set.
+    """Read --config, else the params file of this folder, and apply --set.
 
     Returns:
         The configuration, and where it comes from in words.
     """
     from trajevolve.config import load_config
 
-    if config is None and PARAMS.is_file():
-        config = PARAMS
-    return load_config(config, overrides), DEFAULTS if config is None else str(config)
+    if config is not None:
+        return load_config(config, overrides), str(config)
+    path, origin = _params_file(overrides)
+    return load_config(path, overrides), origin
+
+
+def _params_file(overrides: Sequence[str]) -> tuple[Path | None, str]:
+    """Choose params.yaml, or params.ENV.yaml where --set asks for another environment.
+
+    Returns:
+        The file, None for the defaults, and what was chosen in words.
+    """
+    from trajevolve.config import load_config
+
+    if not PARAMS.is_file():
+        return None, DEFAULTS
+    asked = load_config(PARAMS, overrides).env.name
+    if load_config(PARAMS).env.name == asked:
+        return PARAMS, str(PARAMS)
+    path = Path(f"{PARAMS.stem}.{asked}.yaml")
+    # Unlike Path.is_file this is False, not an error, for a name that no file can have.
+    if os.path.isfile(path):
+        return path, str(path)
+    return None, f"defaults ({PARAMS} is about another environment)"
 
 
 def evaluation_settings(
@@ -32,9 +54,9 @@ def evaluation_settings(
 ) -> tuple[RunConfig, str]:
     """Lay the options of ``evaluate`` over --set, over the configuration, and say whose it is.
 
-    That is --config, else the run's where the model is a checkpoint inside its run, else
-    params.yaml where it is about the same environment. Without --config a model is prompted as it
-    was in training, where that is recorded.
+    That is --config, else the run's where the model is a checkpoint inside its run, else the
+    params file of this folder that is about the same environment. Without --config a model is
+    prompted as it was in training, where that is recorded.
 
     Args:
         config: the value of --config.
@@ -53,11 +75,7 @@ def evaluation_settings(
     if run is not None:
         recorded = list(_flat(load_manifest(run).config))
         return load_config(None, [*recorded, *overrides, *given]), str(run)
-    path = PARAMS if PARAMS.is_file() else None
-    settings = load_config(path, [*overrides, *given])
-    origin = DEFAULTS if path is None else str(path)
-    if path is not None and load_config(path).env.name != settings.env.name:
-        path, origin = None, f"defaults ({PARAMS} is about another environment)"
+    path, origin = _params_file([*overrides, *given])
     agent = list(_flat(recorded_agent(model), "agent.")) if model else []
     return load_config(path, [*agent, *overrides, *given]), origin
 

@@ -22,10 +22,17 @@ def end_rows(summary: Summary) -> list[tuple[str, str, str]]:
         (label, figure(before[name], share), figure(after[name], share))
         for name, label, share in MEASURES
     ]
+    if _graded(before) or _graded(after):
+        rows.insert(1, ("score", figure(before["score"], True), figure(after["score"], True)))
     for name, end in after["success_by_type"].items():
         start = before["success_by_type"].get(name)
         rows.append((f"  {name}", figure(start, True), figure(end, True)))
     return rows
+
+
+def _graded(end: Mapping[str, Any]) -> bool:
+    """Say whether the score tells more than success does; older summaries have none."""
+    return end.get("score", end["success"]) != end["success"]
 
 
 def outcome_line(summary: Summary) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,9 @@ ARRAYS = (
     "posting_saturation",
     "ranks",
 )
+
+
+KEPT_TERMS = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +55,10 @@ class Index:
     posting_rows: Ints
     posting_saturation: bm25.Floats
     ranks: Ints
+    _caches: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._caches["postings"] = lru_cache(KEPT_TERMS)(self._find_postings)
 
     @classmethod
     def of(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Index:
@@ -105,7 +113,11 @@ class Index:
         return candidates[order[:count]]
 
     def _postings(self, term: str) -> slice:
-        """Find the postings of `term`; an empty slice for one that no product has."""
+        """Return the postings of `term`; an empty slice for one that no product has."""
+        found: slice = self._caches["postings"](term)
+        return found
+
+    def _find_postings(self, term: str) -> slice:
         wanted = term.encode()
         names = _Terms(self.term_bytes, self.term_offsets)
         place = bisect_left(names, wanted)
