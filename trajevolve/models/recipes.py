@@ -11,6 +11,7 @@ from trajevolve.models.warmup_discriminator import DiscriminatorRecipe
 
 _PRACTICES = {
     "alfworld": "trajevolve.models.alfworld_practice",
+    "scienceworld": "trajevolve.models.scienceworld_practice",
     "webshop": "trajevolve.models.webshop_practice",
 }
 

@@ -1,0 +1,74 @@
+"""ScienceWorld's tokens: words, and rooms, boxes and numbered flower pots as one token each.
+
+A look around names dozens of things; what no short task needs is dropped: doors (the house is
+always the same), the air, empty containers, states of devices.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from trajevolve.envs.scienceworld.clumsy import ROOMS
+from trajevolve.models.tokenizer import Reading, build_tokenizer
+from trajevolve.trajectory import Trajectory
+
+COLOURS = ("red", "green", "blue", "orange", "purple", "yellow")
+POTS = 10
+
+READING = Reading(
+    dropped=(
+        r"your task is to find|first, focus on the thing\. then, move it to the",
+        r"you also see:[\s\S]*",
+        r"this (?:room|outside location) is called the|in it, you see:|here you see:",
+        r"(?:the agent|a substance called air|the ground)(?=\s)",
+        r"\(containing nothing\)|\(containing a book [^\n]*",
+        r"(?:in|on) the [a-z ]+ is: nothing\.",
+        r", which is [a-z ]+",
+        r"the [a-z ]+ door is (?:closed|open)\.",
+        r" in the [a-z]+ stage(?: with a [a-z]+ height)?",
+        r"a substance called",
+        r"you decide to",
+        r"for 1 iterations",
+        r"matches that input",
+        r"[^a-z0-9 ]",
+    ),
+    pieces=rf"{'|'.join(room for room in ROOMS if ' ' in room)}|flower pot [0-9]+"
+    r"|(?:"
+    + "|".join(COLOURS)
+    + r") box|(?<![a-z0-9])(?!(?:a|an|n|the|you|your|it|is|are)(?![a-z0-9]))[a-z0-9]+",
+)
+
+ALWAYS = (
+    "no known action look around inventory at in read examine wait1 task open close door to go "
+    "put down pick up move focus on take living non thing animal plant not"
+)
+"""Words of actions and answers, whether they were recorded or not."""
+
+
+def scienceworld_tokenizer(recordings: Iterable[Trajectory]) -> Any:
+    """Build the tokenizer from recorded texts."""
+    words = set(ALWAYS.split()) | set(ROOMS)
+    for trajectory in recordings:
+        for step in trajectory.steps:
+            words.update(READING.split(step.observation))
+            words.update(READING.split(step.action or ""))
+        words.update(READING.split(trajectory.final_observation))
+    return build_tokenizer(READING, [*sorted(words - set(_names())), *_names()])
+
+
+def name_groups(tokenizer: Any) -> list[list[int]]:
+    """Token ids of the boxes, and of the flower pots: names that can stand for each other."""
+    boxes, pots = _names()[: len(COLOURS)], _names()[len(COLOURS) :]
+    return [tokenizer.convert_tokens_to_ids(list(group)) for group in (boxes, pots)]
+
+
+def _names() -> list[str]:
+    boxes = [f"{colour} box" for colour in COLOURS]
+    return boxes + [f"flower pot {number}" for number in range(1, POTS + 1)]
+
+
+def plain(text: str) -> str:
+    """Return `text` as the model sees it."""
+    return re.sub(" +", " ", " ".join(READING.split(text)))
