@@ -51,22 +51,8 @@ def tokenizer() -> Any:
 
 
 def test_a_look_keeps_what_short_tasks_need() -> None:
-    assert READING.split(START) == [
-        "plant",
-        "yellow box",
-        "in",
-        "living room",
-        "greenhouse",
-        "bee",
-        "hive",
-        "flower pot 3",
-        "containing",
-        "cherry",
-        "tree",
-        "soil",
-        "flower pot 5",
-        "sink",
-    ]
+    kept = "plant|yellow box|in|living room|greenhouse|bee|hive|flower pot 3|containing|cherry"
+    assert "|".join(READING.split(START)) == f"{kept}|tree|soil|flower pot 5|sink"
 
 
 def test_actions_come_back_word_for_word(tokenizer: Any) -> None:
