@@ -56,8 +56,8 @@ class Reference:
 
 def replay(jvm: Jvm) -> tuple[str, ...]:
     """Return all answers to the plan: of the start and of its inputs, clock and score included."""
-    jvm.load(PLAN_TASK)
-    return (f"{jvm.description()}\n{jvm.look()}", *(repr(jvm.step(each)) for each in PLAN))
+    start = jvm.load(PLAN_TASK)
+    return (f"{jvm.description()}\n{start}", *(repr(jvm.step(each)) for each in PLAN))
 
 
 def _refusal(finding: str) -> UserError:

@@ -15,13 +15,12 @@ from trajevolve.envs.scienceworld.gold import GoldPaths
 from trajevolve.envs.scienceworld.instance import Instance
 from trajevolve.envs.scienceworld.jvm import Answer, Launch
 from trajevolve.envs.scienceworld.pool import shared_pool
+from trajevolve.envs.scienceworld.sight import names_in_sight
 from trajevolve.envs.scienceworld.splits import members
 from trajevolve.envs.scienceworld.tasks import ENV, TaskList, parse_ref, task_of
 
 LONGEST_ACTION = 300
 """Characters; nothing longer is an action, and the simulator's parser is not asked."""
-MOST_OBJECTS = 120
-"""Things listed of what is in sight, to keep prompts within their budget."""
 _START = Answer("", 0, 0.0, False)
 
 
@@ -83,9 +82,8 @@ class ScienceWorldEnvironment(Environment):
         """
         self._leave()
         self._episode = episode = Episode(self.pool, task.payload)
-        self._last = _START
-        look = episode.ask(lambda jvm: jvm.look()).strip()
-        return self._observe(f"{task.text}\n\n{look}")
+        self._last = start = episode.begin()
+        return self._observe(f"{task.text}\n\n{start.text}")
 
     def step(self, action: str) -> Outcome:
         """Execute `action`; one that is not known changes nothing and is answered so."""
@@ -173,8 +171,8 @@ class ScienceWorldEnvironment(Environment):
         return Observation(text.strip(), None, self._templates(), objects)
 
     def _objects(self) -> tuple[str, ...]:
-        found = json.loads(self._playing().ask(lambda jvm: jvm.referents()))
-        return tuple(sorted(set(found.values()))[:MOST_OBJECTS])
+        found = self._playing().ask(lambda jvm: (jvm.in_sight(), jvm.everything()))
+        return names_in_sight(*found)
 
     def _templates(self) -> tuple[str, ...]:
         episode = self._playing()

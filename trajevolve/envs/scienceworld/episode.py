@@ -29,15 +29,23 @@ class Episode:
 
     Attributes:
         instance: what is played.
+        start: what is seen at the start; None before a process was there.
         past: inputs and their answers, in order.
         losses: processes that failed under it.
     """
 
     def __init__(self, pool: Pool, instance: Instance) -> None:
         self.instance = instance
+        self.start: Answer | None = None
         self.past: list[tuple[str, Answer]] = []
         self.losses = 0
         self._pool = pool
+
+    def begin(self) -> Answer:
+        """Return what is seen at the start. Raises like :meth:`step`."""
+        self.ask(lambda jvm: None)
+        assert self.start is not None
+        return self.start
 
     def step(self, text: str) -> Answer:
         """Give the simulator one input.
@@ -77,11 +85,15 @@ class Episode:
         self._pool.release(self)
 
     def _bring(self, jvm: Jvm) -> None:
-        jvm.load(self.instance)
+        start = jvm.load(self.instance)
+        self._compare("the start", self.start or start, start)
+        self.start = start
         for text, before in self.past:
-            now = jvm.step(text)
-            if now != before:
-                raise ReplayDiffers(
-                    f"task {self.instance}: {text!r} was answered {before!r}, and {now!r} when "
-                    "it was replayed"
-                )
+            self._compare(repr(text), before, jvm.step(text))
+
+    def _compare(self, what: str, before: Answer, now: Answer) -> None:
+        if now != before:
+            raise ReplayDiffers(
+                f"task {self.instance}: {what} was answered {before!r}, and {now!r} when it was "
+                "replayed"
+            )

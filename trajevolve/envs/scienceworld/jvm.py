@@ -34,6 +34,8 @@ FLAGS = (
 """``hashCode=2`` gives every object the same identity hash. The simulator iterates over hash maps
 of objects, so that with any other setting the same actions give different answers."""
 
+LOOK = "look around"
+
 START_S = 90.0
 """Longest wait for a process to open its port, on a machine that is busy."""
 CLOSING_S = 5.0
@@ -126,13 +128,7 @@ class Jvm:
     def __init__(self, launch: Launch) -> None:
         logging.getLogger("py4j").setLevel(logging.CRITICAL)  # failures are raised, not logged
         self.launch = launch
-        self.process = subprocess.Popen(
-            launch.command(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is for the parent, which closes its children
-        )
+        self.process = _start(launch.command())
         self._gateway: Any = None
         try:
             self._connect(*_read_greeting(self.process))
@@ -168,8 +164,11 @@ class Jvm:
             return 0.0
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
-    def load(self, instance: Instance, gold: bool = False) -> None:
-        """Start an episode.
+    def load(self, instance: Instance, gold: bool = False) -> Answer:
+        """Start an episode and return what is seen.
+
+        The simulator keeps the score of the episode before until it is given an input, so one is
+        given: looking around takes no time.
 
         Args:
             instance: of which task.
@@ -181,22 +180,23 @@ class Jvm:
         )
         if said:
             raise JvmError(f"loading {instance} was answered with {said!r}")
+        return self.step(LOOK)
 
     def description(self) -> str:
         """The task of the loaded episode, in words."""
         return self._text(self._server.getTaskDescription)
 
-    def look(self) -> str:
-        """What is seen; free of time."""
-        return self._text(self._server.freeActionLook)
-
     def templates(self) -> str:
         """The forms of actions, as JSON."""
         return self._text(self._server.getPossibleActionsWithIDs)
 
-    def referents(self) -> str:
-        """The things in sight and what they can be called, as JSON."""
+    def in_sight(self) -> str:
+        """The things in sight, as JSON: id and a name that may vary from call to call."""
         return self._text(self._server.getPossibleObjectReferentLUTJSON)
+
+    def everything(self) -> str:
+        """All things there are, as JSON: id, type, and what each can be called."""
+        return self._text(self._server.getAllObjectIdsTypesReferentsLUTJSON)
 
     def gold(self) -> list[str]:
         """The solution, after a load with ``gold=True``."""
@@ -207,10 +207,6 @@ class Jvm:
     def step(self, text: str) -> Answer:
         """Give the simulator one input."""
         said = self._text(lambda: self._server.step(text))
-        return self.position(said)
-
-    def position(self, said: str = "") -> Answer:
-        """Return clock, score and end of the episode, with `said` as the text."""
         moves = self._call(self._server.getNumMoves)
         score = self._call(self._server.getScore)
         completed = self._call(self._server.getCompleted)
@@ -258,6 +254,23 @@ class Jvm:
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(within_s)
         self.kill()
+
+
+def _start(command: list[str]) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            command,
+            cwd=jar_path().parent,  # it writes object_type_ids.tsv where it runs
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for the parent, which closes its children
+        )
+    except OSError as error:
+        raise UserError(
+            f"environment scienceworld: {command[0]} cannot be started ({error.strerror}); "
+            "run `make install EXTRAS=scienceworld`"
+        ) from error
 
 
 def _read_greeting(process: subprocess.Popen[bytes]) -> tuple[int, str]:
