@@ -24,6 +24,7 @@ from prefect.artifacts import (
 from trajevolve.description import code, places, plain, result_text, variant
 from trajevolve.experiment import Experiment
 from trajevolve.model_card import CARD
+from trajevolve.reports.tables import outcome_line
 from trajevolve.schedule import Stage, stages
 from trajevolve.tracker import Place
 from trajevolve.viewer.ends import PAGE
@@ -71,7 +72,7 @@ class Board:
         create_markdown_artifact(
             links_text(experiment.run_dir, variant(experiment.config), place),
             key=f"{self._key}-links",
-            description="Where to look.",
+            description=f"Where to look; {variant(experiment.config)}.",
         )
 
     def show(self, iteration: int) -> None:
@@ -83,7 +84,7 @@ class Board:
         rows = list(self._rows.values())[-ROWS:]
         update_progress_artifact(self._progress, 100.0 * (iteration + 1) / iterations)
         create_table_artifact(
-            _rectangular(rows),
+            rectangular(rows),
             key=f"{self._key}-iterations",
             description=f"{iteration + 1} of {iterations} iterations.",
         )
@@ -104,9 +105,9 @@ class Board:
         create_markdown_artifact(
             f"# {plain(run_dir.name)}: {plain(variant(self._experiment.config))}\n\n"
             f"{result_text(content)}\n\n## Files\n\n{files_text(run_dir)}\n\n"
-            f"## Commands\n\n{places(run_dir)}\n",
+            f"## Commands\n\n{places(run_dir, finished=True)}\n",
             key=f"{self._key}-result",
-            description="What came out, and where it lies.",
+            description=outcome_line(content),
         )
         self._logger.info(
             "success %.3f -> %.3f on %s, summary in %s",
@@ -125,7 +126,7 @@ class Board:
             if stage in due
         }
         row = {
-            column: round(metrics[stage][name], 4)
+            column: float(f"{metrics[stage][name]:.4g}")
             for column, (stage, name) in COLUMNS.items()
             if name in metrics.get(stage, ())
         }
@@ -139,7 +140,8 @@ def artifact_key(run: str) -> str:
 
 def links_text(run_dir: Path, name: str, place: Place | None) -> str:
     """Say in Markdown where the run is seen, and with which commands."""
-    return f"# {plain(run_dir.name)}: {plain(name)}\n\n{mlflow_text(place)}\n\n{places(run_dir)}\n"
+    title = f"# {plain(run_dir.name)}: {plain(name)}"
+    return f"{title}\n\n{mlflow_text(place)}\n\n{places(run_dir, finished=False)}\n"
 
 
 def mlflow_text(place: Place | None) -> str:
@@ -166,7 +168,7 @@ def files_text(run_dir: Path) -> str:
     )
 
 
-def _rectangular(rows: list[dict[str, float]]) -> list[dict[str, float | None]]:
+def rectangular(rows: list[dict[str, float]]) -> list[dict[str, float | None]]:
     """Give every row the same columns, in order; the pages take them from the first row."""
     columns = [name for name in ("iteration", *COLUMNS) if any(name in row for row in rows)]
     return [{name: row.get(name) for name in columns} for row in rows]

@@ -376,6 +376,7 @@ def test_a_run_leaves_no_secret_anywhere(tmp_path: Path) -> None:
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     names = {path.name for path in files}
     assert {"manifest.json", "mlflow.db", "server.log", "prefect.db"} <= names
+    assert {"model_card.md", "README.md", "trajectories.html"} <= names
     assert any(".dvc" in path.parts for path in files)
     leaks = [str(path) for path in files if MARK.encode() in path.read_bytes()]
     assert leaks == []

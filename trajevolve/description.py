@@ -8,7 +8,6 @@ changes name every value that differs from the preset.
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -102,7 +101,7 @@ def run_description(
         "### Result\n\n" + result_text(summary) if summary else "",
         "### Method\n\n" + facts(("part", "setting"), _parts(config)),
         f"Changed against the preset {code(config.preset)}: {_changed_codes(config)}.",
-        "### Where\n\n" + places(run_dir),
+        "### Where\n\n" + places(run_dir, finished=summary is not None),
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -118,15 +117,17 @@ def result_text(summary: Mapping[str, Any]) -> str:
     return f"{panel}\n\n{table}\n\nDifference: {outcome_line(summary)}."
 
 
-def places(run_dir: Path) -> str:
-    """List the run's folder and the commands that show it or go on with it."""
+def places(run_dir: Path, finished: bool) -> str:
+    """List the run's folder and the commands that show it, go on with it or take its weights."""
     name = run_dir.name
-    parameters = shlex.quote(f"{run_dir.parent.name}/{name}/params.yaml")
+    parameters = f"{run_dir.parent.name}/{name}/params.yaml"
     rows = (
         ("folder", str(run_dir)),
         ("trajectories, step by step", f"trajevolve view {name}"),
         ("tables and curves", f"trajevolve report {name}"),
-        ("go on after an interruption", f"trajevolve train --config {parameters} --run {name}"),
+        ("weights, with model card", f"trajevolve export {name} --as model --out {name}-model")
+        if finished
+        else ("go on after a stop", f"trajevolve train --config {parameters} --run {name}"),
     )
     return "\n".join(f"- {label}: {code(text)}" for label, text in rows)
 

@@ -45,7 +45,7 @@ def model_card(run_dir: Path, commit: Commit, summary: Mapping[str, Any] | None)
     manifest = load_manifest(run_dir)
     config = parse_config(manifest.config, source=str(run_dir / "manifest.json"))
     updates = commit.iteration + 1
-    measured = summary if summary and summary["updates_of_result"] == updates else None
+    measured = summary if summary and summary.get("updates_of_result") == updates else None
     release = manifest.packages.get("trajevolve", "")
     return _template().render(
         front=_front_matter(manifest, config, measured),

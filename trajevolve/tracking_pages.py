@@ -29,9 +29,9 @@ Tag `variant` tells runs apart: the method and the switches thrown against its d
 
 # Columns of the table, as the runs page calls them, and their widths in pixels.
 _COLUMNS = {
-    "attributes.`Run Name`": 180,
-    "tags.`variant`": 260,
-    "tags.`seed`": 70,
+    "attributes.`Run Name`": 150,
+    "tags.`variant`": 240,
+    "tags.`seed`": 60,
     "metrics.`evaluation_before/success`": 200,
     "metrics.`evaluation_after/success`": 200,
     "metrics.`evaluation_after/steps`": 200,
