@@ -26,7 +26,13 @@ from trajevolve.cli.main import app, main
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("README.md", "docs/viewer.md", "docs/clean-your-data.md", "docs/commands.md")
-PROGRAMS = ("make", "trajevolve", "mlflow", "prefect", "python", "pip", "dvc", "cat")
+#: What a command starts with; a line that starts with something else is output.
+PROGRAMS = (
+    *("make", "trajevolve", "mlflow", "prefect", "dvc", "pytest"),
+    *("python", "python3", "pip", "uv", "git", "curl", "wget", "apt", "apt-get", "docker"),
+    *("bash", "sh", "source", "cd", "cat"),
+)
+NO_SHELL = ("python", "json", "yaml")
 
 #: Not run here, and why; what does the same elsewhere is named.
 LISTED = {
@@ -88,7 +94,7 @@ def is_command(line: str) -> bool:
 def shown(text: str) -> Iterator[str]:
     """Commands of fenced blocks; in one with prompts only what stands after them."""
     for language, content in blocks(text):
-        if language not in ("", "console", "sh"):
+        if language in NO_SHELL:
             continue
         lines = content.replace("\\\n", " ").splitlines()
         prompted = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
