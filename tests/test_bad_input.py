@@ -295,6 +295,7 @@ SOMEWHERE = "nowhere/deeper/out"
         ["evaluate", "--policy", "random", "--tasks", "1", "--output"],
         ["view", "rows", "--out"],
         ["generate", "--count", "1", "--out"],
+        ["warmup", "--out"],
         ["webshop", "generate", "--out"],
         ["webshop", "prepare", "--products", "rows", "--attributes", "rows", "--out"],
         ["report", "mine", "--out"],

@@ -1,10 +1,9 @@
-"""What commands print: JSON on stdout, tables for people, progress on stderr."""
+"""What commands print: JSON on stdout, tables for people, notes on stderr."""
 
 from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Sequence
 from typing import IO, Any
 
@@ -46,21 +45,3 @@ def print_table(
     if title:
         console.print(Text(title), soft_wrap=True)
     console.print(table)
-
-
-class Progress:
-    """A line on stderr now and then: what, how much of it, and how long it has taken."""
-
-    def __init__(self, what: str, every_s: float = 5.0) -> None:
-        self._what, self._every = what, every_s
-        self._start = self._last = time.monotonic()
-
-    def __call__(self, done: int, total: int) -> None:
-        """Report `done` of `total`, unless that was just said or nobody sits there."""
-        if not sys.stderr.isatty():
-            return
-        now = time.monotonic()
-        if now - self._last < self._every and done < total:
-            return
-        self._last = now
-        note(f"{self._what}: {done}/{total} ({now - self._start:.0f} s)")

@@ -117,11 +117,10 @@ def warmup(
     result with `--set model.name=DIR` or `--set discriminator.adapter=DIR`.
     """
     from trajevolve.cli.output import note
-    from trajevolve.errors import UserError
+    from trajevolve.cli.outputs import new_folder
     from trajevolve.models.recipes import discriminator_recipe, policy_recipe
 
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UserError(f"--out {out}: exists already; give a new or empty folder")
+    new_folder("--out", out, empty=True)
     if part == "policy":
         _warm_up_policy(out, policy_recipe(env), batches, seed)
     else:
@@ -132,9 +131,9 @@ def warmup(
 def _warm_up_policy(out: Path, recipe: WarmupConfig, batches: int | None, seed: int | None) -> None:
     from dataclasses import replace
 
-    from trajevolve.cli.output import Progress
     from trajevolve.files import make_folder
     from trajevolve.models.warmup import warm_up_policy
+    from trajevolve.progress import advance, working
 
     make_folder(out)
     if batches is not None:
@@ -147,14 +146,14 @@ def _warm_up_policy(out: Path, recipe: WarmupConfig, batches: int | None, seed: 
         recipe = replace(recipe, phases=tuple(shorter))
     if seed is not None:
         recipe = replace(recipe, seed=seed)
-    progress = Progress("cloning the clumsy expert, batches")
     total = sum(phase.cloning.batches for phase in recipe.phases)
     done = itertools.count(1)
 
     def report(step: int, action_loss: float, observation_loss: float) -> None:
-        progress(next(done), total)
+        advance(next(done), total, "batches")
 
-    warm_up_policy(out, recipe, report)
+    with working("cloning the clumsy expert"):
+        warm_up_policy(out, recipe, report)
 
 
 def _warm_up_discriminator(
@@ -162,18 +161,19 @@ def _warm_up_discriminator(
 ) -> None:
     from dataclasses import replace
 
-    from trajevolve.cli.output import Progress, note
+    from trajevolve.cli.output import note
     from trajevolve.files import make_folder
     from trajevolve.models.warmup_discriminator import warm_up_discriminator
+    from trajevolve.progress import advance, working
 
     make_folder(out)
     if seed is not None:
         recipe = replace(recipe, seed=seed)
-    progress = Progress("pre-training the discriminator, batches")
 
     def report(batch: int, batches: int, loss: float) -> None:
-        progress(batch, batches)
+        advance(batch, batches, "batches")
 
-    result = warm_up_discriminator(policy, out, recipe, report)
+    with working("pre-training the discriminator"):
+        result = warm_up_discriminator(policy, out, recipe, report)
     for name, value in sorted(result.heldout.items()):
         note(f"held out: {name} {value:.3f}")
