@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -181,9 +181,16 @@ def run_panel(
         )
         if verify:
             from trajevolve.credit.labelling import verify_trajectories
+            from trajevolve.credit.lots import helpers
 
             by_id = {task.id: task for task in panel}
-            played, _ = verify_trajectories(environment, by_id, played, settings.credit)
+            beside = helpers(environment, lambda: configured_env(settings.env))
+            with ExitStack() as held:
+                for each in beside:
+                    held.callback(each.close)
+                played, _ = verify_trajectories(
+                    environment, by_id, played, settings.credit, beside=beside
+                )
     return measure(played), count
 
 
@@ -193,6 +200,7 @@ def _conditions(settings: RunConfig, policy: str | None, seed: int) -> dict[str,
         "env": settings.env.name,
         "split": settings.evaluation.panel,
         "policy": policy or settings.model.name,
+        "options": dict(settings.env.options),
         "step_limit": settings.env.step_limit,
         "temperature": settings.evaluation.temperature if policy is None else None,
         "seed": seed,
@@ -205,8 +213,9 @@ def show(evaluation: Evaluation, facts: dict[str, Any]) -> None:
 
     rows = [_cells(name, row) for name, row in evaluation.types.items()]
     rows.append(_cells("all", evaluation.overall))
+    options = "".join(f"{name} {value}, " for name, value in facts["options"].items())
     title = (
-        f"{facts['policy']} on {facts['env']} {facts['split']}, "
+        f"{facts['policy']} on {facts['env']} {facts['split']}, {options}"
         f"step limit {facts['step_limit']}, seed {facts['seed']}"
     )
     print_table(COLUMNS, rows, title=title)

@@ -33,6 +33,14 @@ def report(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Else reports/<first run>.")
     ] = None,
+    evaluations: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--evaluation",
+            metavar="FILE",
+            help="An evaluate --output, for a table of policies by split; can be repeated.",
+        ),
+    ] = None,
     folder: RunsFolder = RUNS,
 ) -> None:
     """Write tables and learning curves of some runs, finished or not."""
@@ -42,12 +50,14 @@ def report(
     from trajevolve.manifest import load_manifest
     from trajevolve.reports.comparability import unlike
     from trajevolve.reports.report import write_report
+    from trajevolve.reports.splits import read_evaluations
 
     if out is not None:
         new_folder("--out", out)
+    measured = read_evaluations(evaluations or [])
     found = [find_run(run, folder) for run in runs]
     manifests = [load_manifest(run_dir) for run_dir in found]
-    page = write_report(found, out or Path("reports") / found[0].name)
+    page = write_report(found, out or Path("reports") / found[0].name, measured)
     for line in [*unlike(manifests), *filter(None, map(_missing_shards, found))]:
         note(f"note: {line}")
     typer.echo(str(page))

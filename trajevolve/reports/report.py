@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from trajevolve.files import write_atomically
 from trajevolve.manifest import load_manifest
 from trajevolve.reports.comparability import unlike
 from trajevolve.reports.curves import draw_curves, read_curves, stages
+from trajevolve.reports.splits import split_table
 from trajevolve.reports.tables import comparison_table, evolution_table, time_table, type_table
 
 OVERVIEW = (
@@ -27,10 +28,17 @@ OVERVIEW = (
 )
 
 
-def write_report(run_dirs: Sequence[Path], out: Path) -> Path:
+def write_report(
+    run_dirs: Sequence[Path], out: Path, evaluations: Sequence[Mapping[str, Any]] = ()
+) -> Path:
     """Write ``report.md`` and its figures to `out` and return the page's path.
 
     Runs that are not finished have curves and no row in the tables.
+
+    Args:
+        run_dirs: folders of runs.
+        out: where to.
+        evaluations: what ``evaluate --output`` wrote, for a table of splits.
 
     Raises:
         UserError: a folder is not a run, or nothing in it is committed yet.
@@ -43,7 +51,7 @@ def write_report(run_dirs: Sequence[Path], out: Path) -> Path:
         if draw_curves(curves, name, out / f"{name}.png", chosen):
             drawn.append(name)
     differing = unlike([load_manifest(run_dir) for run_dir in run_dirs])
-    page = _page([run_dir.name for run_dir in run_dirs], summaries, drawn, differing)
+    page = _page([run_dir.name for run_dir in run_dirs], summaries, drawn, differing, evaluations)
     path = out / "report.md"
     write_atomically(path, lambda partial: partial.write_text(page, encoding="utf-8"))
     return path
@@ -54,6 +62,7 @@ def _page(
     summaries: Sequence[dict[str, Any]],
     figures: Sequence[str],
     differing: Sequence[str],
+    evaluations: Sequence[Mapping[str, Any]],
 ) -> str:
     parts = [f"# Runs: {', '.join(runs)}"]
     unfinished = sorted(set(runs) - {summary["run"] for summary in summaries})
@@ -73,6 +82,8 @@ def _page(
             "## Wall time",
             time_table(summaries),
         ]
+    if evaluations:
+        parts += ["## Success by split", split_table(evaluations)]
     parts.append("## Curves")
     parts += [f"![{name}]({name}.png)" for name in figures]
     return "\n\n".join(parts) + "\n"
