@@ -148,6 +148,17 @@ def test_another_temperature_of_a_model_is_not_compared(
     assert "hot.json" in said and "temperature 1.0" in said and "0.4" in said
 
 
+def test_other_options_of_the_environment_are_not_compared(
+    evaluate: Evaluate, capsys: pytest.CaptureFixture[str]
+) -> None:
+    earlier = evaluate("--env", CORRIDOR, "--limit", 5)
+    Path("easy.json").write_text(json.dumps(earlier | {"options": {"simplified": "yes"}}))
+    said = failure(
+        capsys, "--policy", "random", "--env", CORRIDOR, "--limit", 5, "--against", "easy.json"
+    )
+    assert 'env.options {"simplified": "yes"}, this evaluation has {}' in said
+
+
 def test_an_evaluation_of_a_run_tells_its_conditions_by_the_run(
     evaluate: Evaluate, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

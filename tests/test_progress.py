@@ -5,6 +5,7 @@ from toys.corridor import TASK, Corridor, play
 
 from trajevolve import progress
 from trajevolve.agent.agents import RandomAgent
+from trajevolve.cli.bars import Bars
 from trajevolve.config import CreditConfig, EnvConfig
 from trajevolve.credit.labelling import verify_trajectories
 from trajevolve.evaluation import play_panel
@@ -44,6 +45,23 @@ def test_nobody_is_told_before_or_after_and_an_end_is_told_whatever_happens() ->
     assert list(tracked([1, 2])) == [1, 2]
     assert diary.lines == ["+a", "-"]
     assert progress._listener is None
+
+
+def test_an_interrupt_as_a_bar_is_drawn_leaves_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    bars = Bars()
+
+    def interrupted(what: str) -> None:
+        Bars.begin(bars, what)
+        raise KeyboardInterrupt
+
+    with listening(bars), working("outer"):
+        monkeypatch.setattr(bars, "begin", interrupted)
+        with pytest.raises(KeyboardInterrupt), working("inner"):
+            raise AssertionError
+        assert bars._progress is not None and len(bars._lines) == 1
+    assert bars._progress is None and bars._lines == []
+    bars.end()
+    bars.close()
 
 
 def test_episodes_are_counted_with_the_steps_of_each_round() -> None:

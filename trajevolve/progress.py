@@ -23,7 +23,7 @@ class Listener(Protocol):
         """The innermost thing is at `done` of `total`."""
 
     def end(self) -> None:
-        """The innermost thing has ended, done or not."""
+        """The innermost thing has ended, done or not; it may have hardly begun."""
 
 
 _listener: Listener | None = None
@@ -47,8 +47,8 @@ def working(what: str) -> Iterator[None]:
     if listener is None:
         yield
         return
-    listener.begin(what)
     try:
+        listener.begin(what)  # an interrupt may come in here too
         yield
     finally:
         listener.end()

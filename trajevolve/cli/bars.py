@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+from trajevolve.progress import listening
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -40,17 +44,30 @@ class Bars:
 
     def end(self) -> None:
         """Erase the last line."""
-        if self._progress is None:
-            return
-        self._progress.remove_task(self._lines.pop())
+        if self._progress is not None and self._lines:
+            self._progress.remove_task(self._lines.pop())
         if not self._lines:
+            self.close()
+
+    def close(self) -> None:
+        """Erase everything."""
+        if self._progress is not None:
             self._progress.stop()
-            self._progress = None
+        self._progress, self._lines = None, []
 
 
-def terminal_bars() -> Bars | None:
-    """Return bars where stderr is a terminal, else None."""
-    return Bars() if sys.stderr.isatty() else None
+@contextmanager
+def terminal_bars() -> Iterator[None]:
+    """Show bars inside the block where stderr is a terminal."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    bars = Bars()
+    try:
+        with listening(bars):
+            yield
+    finally:
+        bars.close()
 
 
 def _progress() -> Progress:

@@ -21,7 +21,8 @@ class Earlier:
 
     Attributes:
         path: its file.
-        facts: under which conditions it was made, the keys of SHARED at least.
+        facts: under which conditions it was made: the keys of SHARED, and ``options`` of the
+            environment.
         episodes: one a task.
     """
 
@@ -46,6 +47,12 @@ class Earlier:
             raise UserError(
                 f"--against {self.path}: was made with {key.replace('_', ' ')} {there}, {here} "
                 f"has {now}, so that the two cannot be compared; add {setting}"
+            )
+        there, now = self.facts["options"], facts.get("options") or {}
+        if there != now:
+            raise UserError(
+                f"--against {self.path}: was made with env.options {json.dumps(there)}, {here} has "
+                f"{json.dumps(now)}, so that the two cannot be compared"
             )
 
     def check_tasks(self, tasks: Collection[str], here: str) -> None:
@@ -86,7 +93,8 @@ def read_earlier(path: Path) -> Earlier:
             )
         episodes = tuple(EpisodeResult(**episode) for episode in content["episodes"])
         facts = content if "step_limit" in content else _facts_of_run(path)
-        return Earlier(path, {key: facts[key] for key in SHARED}, episodes)
+        conditions = {key: facts[key] for key in SHARED}
+        return Earlier(path, conditions | {"options": facts.get("options") or {}}, episodes)
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError):
@@ -105,4 +113,5 @@ def _facts_of_run(path: Path) -> dict[str, Any]:
         "env": config["env"]["name"],
         "step_limit": config["env"]["step_limit"],
         "temperature": config["evaluation"]["temperature"],
+        "options": config["env"].get("options"),
     }

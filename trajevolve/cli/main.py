@@ -28,7 +28,6 @@ from trajevolve.cli import (
 )
 from trajevolve.cli.bars import terminal_bars
 from trajevolve.errors import UserError
-from trajevolve.progress import listening
 from trajevolve.telemetry import switch_off
 
 INTERRUPTED = 130
@@ -87,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         without = [argument for argument in given if argument != "--debug"]
         with (
-            listening(terminal_bars()),
+            terminal_bars(),
             command.make_context("trajevolve", without) as context,
         ):
             command.invoke(context)

@@ -65,12 +65,17 @@ def result_line(summary: Mapping[str, Any]) -> str:
 
 def places(summary: Mapping[str, Any], run_dir: Path, settings: RunConfig) -> list[tuple[str, str]]:
     """List what there is to look at: a label, and a path or a command."""
+    from trajevolve.model_card import CARD
+    from trajevolve.viewer.ends import PAGE
+
     run, here = run_dir.name, program()
     rows = [
         ("summary", str(run_dir / "summary.json")),
         ("steps", f"{here} view {run}"),
         ("report", f"{here} report {run}"),
     ]
+    made = (("page", PAGE), ("card", CARD))
+    rows[1:1] = [(label, str(run_dir / name)) for label, name in made if (run_dir / name).is_file()]
     if model := summary["paths"].get("model"):
         rows.append(("model", f"{run_dir / model}; {here} export {run} --as model --out DIR"))
     if settings.tracking.enabled:

@@ -11,6 +11,7 @@ CONDITIONS = (
     "env.name",
     "env.backend",
     "env.difficulty",
+    "env.options",
     "env.step_limit",
     "evaluation.panel",
     "evaluation.panel_size",
@@ -31,4 +32,4 @@ def unlike(manifests: Sequence[Manifest]) -> list[str]:
 
 def _value(config: Mapping[str, Any], key: str) -> Any:
     section, _, name = key.partition(".")
-    return config.get(section, {}).get(name)
+    return config.get(section, {}).get(name) or None  # runs of earlier versions lack some
