@@ -140,7 +140,7 @@ def test_the_description_gets_the_result_once(
     conclude(finished)
     assert note(client, finished) == first
     assert first.count("### Result") == first.count("### Where") == 1
-    assert "| success |" in first
+    assert "| success" in first
     assert client.get_run(finished.tracker.run_id).info.status == "FINISHED"
 
 

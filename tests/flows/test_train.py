@@ -71,7 +71,7 @@ def artifacts(project: Path, run: str) -> dict[str, Any]:
     with closing(sqlite3.connect(f"{home_of(project)}/prefect.db")) as database:
         rows = database.execute("select key, data from artifact order by updated").fetchall()
     own = {key.removeprefix(f"{run}-"): data for key, data in rows if key.startswith(f"{run}-")}
-    return {key: json.loads(data) for key, data in own.items()}
+    return {key: json.loads(str(data)) for key, data in own.items()}  # a number comes as one
 
 
 @linux
