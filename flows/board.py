@@ -28,6 +28,7 @@ from trajevolve.reports.tables import outcome_line
 from trajevolve.schedule import Stage, stages
 from trajevolve.tracker import Place
 from trajevolve.viewer.ends import PAGE
+from trajevolve.wording import counted
 
 Logger = logging.Logger | logging.LoggerAdapter[Any]
 ROWS = 200
@@ -86,7 +87,7 @@ class Board:
         create_table_artifact(
             rectangular(rows),
             key=f"{self._key}-iterations",
-            description=f"{iteration + 1} of {iterations} iterations.",
+            description=f"{iteration + 1} of {counted(iterations, 'iteration')}.",
         )
         self._logger.info(
             "iteration %d/%d: success %.3f, steps %.1f, redundancy of successes %.3f",

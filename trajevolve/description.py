@@ -15,6 +15,7 @@ from typing import Any
 from trajevolve.config import RunConfig, parse_config
 from trajevolve.reports.tables import end_rows, markdown, outcome_line
 from trajevolve.tracking import flatten
+from trajevolve.wording import counted
 
 # What an ablation of the method throws; amounts (learning rates, sizes, limits) are none of it.
 SWITCHES = (
@@ -96,8 +97,9 @@ def run_description(
     """
     parts = [
         f"**{plain(variant(config))}** in {code(config.env.name)}: tasks of "
-        f"{code(config.env.split)}, at most {config.env.step_limit} steps; model "
-        f"{code(config.model.name)}, seed {config.seed}, {config.iterations} iterations.",
+        f"{code(config.env.split)}, at most {counted(config.env.step_limit, 'step')}; "
+        f"model {code(config.model.name)}, seed {config.seed}, "
+        f"{counted(config.iterations, 'iteration')}.",
         "### Result\n\n" + result_text(summary) if summary else "",
         "### Method\n\n" + facts(("part", "setting"), _parts(config)),
         f"Changed against the preset {code(config.preset)}: {_changed_codes(config)}.",
@@ -112,7 +114,7 @@ def result_text(summary: Mapping[str, Any]) -> str:
         (plain(label.strip()) + GAP, before + GAP, after)
         for label, before, after in end_rows(summary)
     ]
-    panel = f"Panel {code(summary['panel'])}, {summary['after']['tasks']} tasks."
+    panel = f"Panel {code(summary['panel'])}, {counted(summary['after']['tasks'], 'task')}."
     table = markdown(("", "before", "after"), rows)
     return f"{panel}\n\n{table}\n\nDifference: {outcome_line(summary)}."
 
@@ -158,9 +160,11 @@ def _parts(config: RunConfig) -> list[tuple[str, str]]:
         ("discriminator", f"LoRA rank {judge.lora_rank}" if judge.enabled else "off"),
         (
             "evolution",
-            f"{strategies}; every {evolution.every} iterations" if evolution.enabled else "off",
+            f"{strategies}; every {counted(evolution.every, 'iteration')}"
+            if evolution.enabled
+            else "off",
         ),
-        ("sampling", f"{config.rollout.groups} groups of {config.rollout.group_size}"),
+        ("sampling", f"{counted(config.rollout.groups, 'group')} of {config.rollout.group_size}"),
     ]
     return [(name + GAP, setting) for name, setting in rows]
 

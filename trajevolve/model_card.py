@@ -23,6 +23,7 @@ from trajevolve.errors import UserError
 from trajevolve.ledger import Commit
 from trajevolve.manifest import Manifest, load_manifest
 from trajevolve.reports.tables import end_rows, figure, markdown, outcome_line
+from trajevolve.wording import counted
 
 CARD = "model_card.md"
 """Name in the run's folder; beside exported weights it is README.md, as the hub expects."""
@@ -175,7 +176,7 @@ def _training(config: RunConfig) -> str:
     learner, rollout = config.learner, config.rollout
     rows = [
         ("tasks", code(config.env.split)),
-        ("an iteration", f"{rollout.groups} tasks, {rollout.group_size} episodes each"),
+        ("an iteration", f"{counted(rollout.groups, 'task')}, {rollout.group_size} episodes each"),
         ("step limit", str(config.env.step_limit)),
         ("sampling temperature", f"{rollout.temperature:g}"),
         ("learning rate", f"{learner.lr:g}"),
@@ -202,7 +203,7 @@ def _evolution(config: RunConfig) -> str:
     evolution = config.evolution
     if not evolution.enabled:
         return "off"
-    return f"every {evolution.every} iterations: {', '.join(evolution.strategies)}"
+    return f"every {counted(evolution.every, 'iteration')}: {', '.join(evolution.strategies)}"
 
 
 def _lineage(manifest: Manifest, commit: Commit) -> str:

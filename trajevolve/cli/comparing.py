@@ -63,6 +63,7 @@ class Earlier:
             here: name of this evaluation.
         """
         from trajevolve.errors import UserError
+        from trajevolve.wording import counted
 
         there = {episode.task_id for episode in self.episodes}
         strange = sorted(there ^ set(tasks))
@@ -70,7 +71,7 @@ class Earlier:
             return
         holder = self.path if strange[0] in there else here
         raise UserError(
-            f"--against {self.path}: holds {len(there)} tasks, {here} {len(tasks)}, "
+            f"--against {self.path}: holds {counted(len(there), 'task')}, {here} {len(tasks):,}, "
             f"{len(there & set(tasks))} of them in both ({strange[0]!r} only in {holder}); give "
             "the same --split, --tasks and --data"
         )

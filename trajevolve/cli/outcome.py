@@ -57,10 +57,13 @@ def evolution_line(summary: Mapping[str, Any]) -> str:
 
 def result_line(summary: Mapping[str, Any]) -> str:
     """Say which of the run's policies is its result."""
-    updates, last = summary["updates_of_result"], summary["iterations"]
-    if updates == last:
+    from trajevolve.wording import counted
+
+    after, last = summary["updates_of_result"], summary["iterations"]
+    if after == last:
         return ""
-    return f"result: the policy after {updates} of {last} updates, the best on the selection panel"
+    updates = counted(last, "update")
+    return f"result: the policy after {after} of {updates}, the best on the selection panel"
 
 
 def places(summary: Mapping[str, Any], run_dir: Path, settings: RunConfig) -> list[tuple[str, str]]:

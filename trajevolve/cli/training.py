@@ -96,6 +96,7 @@ def estimate(config: ConfigFile = None, overrides: Overrides = None, json: AsJso
     from trajevolve.cli.configuration import read_settings
     from trajevolve.cli.output import note, print_json
     from trajevolve.estimation import estimate as estimate_run
+    from trajevolve.wording import counted
 
     settings, origin = read_settings(config, overrides or [])
     guess = estimate_run(settings)
@@ -110,7 +111,7 @@ def estimate(config: ConfigFile = None, overrides: Overrides = None, json: AsJso
         f"time    {time}\n"
         f"memory  {guess.memory_bytes / 2**30:.1f} GiB\n"
         f"disk    {guess.disk_bytes / 2**20:.0f} MiB\n"
-        f"for     {guess.episodes:,} episodes, {guess.steps:,} steps, "
+        f"for     {counted(guess.episodes, 'episode')}, {counted(guess.steps, 'step')}, "
         f"{guess.parameters / 1e6:.1f} million parameters"
     )
 
