@@ -1,26 +1,22 @@
 """Names of things in sight: each thing in as few words as tell it from the others."""
 
-import json
-
 from trajevolve.envs.scienceworld.sight import MOST_OBJECTS, names_in_sight
 
-EVERYTHING = json.dumps(
-    {
-        "1": {"referents": ["cup", "wood cup", "cup containing water"]},
-        "2": {"referents": ["cup", "tin cup"]},
-        "3": {"referents": ["soil"]},
-        "4": {"referents": ["soil"]},
-        "5": {"referents": ["pollen", "cherry pollen"]},
-        "6": {"referents": ["cherry pollen", "pollen"]},
-        "7": {"referents": ["pollen", "lemon pollen"]},
-        "8": {"referents": ["ERROR: NO NAME"]},
-        "9": {"referents": ["stove"]},
-    }
-)
+EVERYTHING = {
+    "1": {"referents": ["cup", "wood cup", "cup containing water"]},
+    "2": {"referents": ["cup", "tin cup"]},
+    "3": {"referents": ["soil"]},
+    "4": {"referents": ["soil"]},
+    "5": {"referents": ["pollen", "cherry pollen"]},
+    "6": {"referents": ["cherry pollen", "pollen"]},
+    "7": {"referents": ["pollen", "lemon pollen"]},
+    "8": {"referents": ["ERROR: NO NAME"]},
+    "9": {"referents": ["stove"]},
+}
 
 
 def named(*things):
-    return names_in_sight(json.dumps({thing: f"name of {thing}" for thing in things}), EVERYTHING)
+    return names_in_sight({thing: f"name of {thing}" for thing in things}, EVERYTHING)
 
 
 def test_the_shortest_name_that_no_other_thing_has():

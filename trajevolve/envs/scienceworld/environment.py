@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -178,8 +177,7 @@ class ScienceWorldEnvironment(Environment):
         episode = self._playing()
         key = episode.instance.simplifications
         if key not in self.pool.templates:
-            listed = json.loads(episode.ask(lambda jvm: jvm.templates()))
-            self.pool.templates[key] = tuple(sorted(each["action_example"] for each in listed))
+            self.pool.templates[key] = tuple(sorted(episode.ask(lambda jvm: jvm.templates())))
         return self.pool.templates[key]
 
     def _describe(self, instance: Instance) -> str:

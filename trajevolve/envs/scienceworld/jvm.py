@@ -8,6 +8,7 @@ killed. The gateway asks for a token: other users of the machine cannot run code
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import os
@@ -18,7 +19,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from py4j.java_gateway import GatewayParameters, JavaGateway, find_jar_path
 
@@ -39,6 +40,9 @@ LOOK = "look around"
 START_S = 90.0
 """Longest wait for a process to open its port, on a machine that is busy."""
 CLOSING_S = 5.0
+
+
+Container = TypeVar("Container", list[Any], dict[str, Any])
 
 
 class JvmError(RuntimeError):
@@ -147,8 +151,8 @@ class Jvm:
         )
         jvm = self._gateway.jvm
         self._server = self._call(lambda: jvm.scienceworld.runtime.pythonapi.PythonInterface())
-        self.identity_hash = int(
-            self._call(lambda: jvm.java.lang.System.identityHashCode(self._server))
+        self.identity_hash = self._number(
+            lambda: jvm.java.lang.System.identityHashCode(self._server)
         )
 
     @property
@@ -186,17 +190,18 @@ class Jvm:
         """The task of the loaded episode, in words."""
         return self._text(self._server.getTaskDescription)
 
-    def templates(self) -> str:
-        """The forms of actions, as JSON."""
-        return self._text(self._server.getPossibleActionsWithIDs)
+    def templates(self) -> list[str]:
+        """The forms of actions, in no order."""
+        listed = self._json(self._server.getPossibleActionsWithIDs, list)
+        return [str(each["action_example"]) for each in listed]
 
-    def in_sight(self) -> str:
-        """The things in sight, as JSON: id and a name that may vary from call to call."""
-        return self._text(self._server.getPossibleObjectReferentLUTJSON)
+    def in_sight(self) -> dict[str, str]:
+        """The things in sight: id and a name that may vary from call to call."""
+        return self._json(self._server.getPossibleObjectReferentLUTJSON, dict)
 
-    def everything(self) -> str:
-        """All things there are, as JSON: id, type, and what each can be called."""
-        return self._text(self._server.getAllObjectIdsTypesReferentsLUTJSON)
+    def everything(self) -> dict[str, Any]:
+        """All things there are: by id the type and the ``referents``, what each can be called."""
+        return self._json(self._server.getAllObjectIdsTypesReferentsLUTJSON, dict)
 
     def gold(self) -> list[str]:
         """The solution, after a load with ``gold=True``."""
@@ -207,11 +212,11 @@ class Jvm:
     def step(self, text: str) -> Answer:
         """Give the simulator one input."""
         said = self._text(lambda: self._server.step(text))
-        moves = self._call(self._server.getNumMoves)
+        moves = self._number(self._server.getNumMoves)
         score = self._call(self._server.getScore)
         completed = self._call(self._server.getCompleted)
-        if type(moves) is not int or type(completed) is not bool or type(score) is not float:
-            raise JvmError(f"answered with {moves!r} moves, score {score!r}, end {completed!r}")
+        if type(completed) is not bool or type(score) is not float:
+            raise JvmError(f"answered with the score {score!r}, end {completed!r}")
         if not math.isfinite(score) or not -1.0 <= score <= 1.0 + 1e-9:
             raise JvmError(f"answered with the score {score!r}")
         return Answer(said, moves, score, completed)
@@ -220,6 +225,22 @@ class Jvm:
         said = self._call(call)
         if not isinstance(said, str):
             raise JvmError(f"answered with {type(said).__name__} where a text was expected")
+        return said
+
+    def _json(self, call: Any, kind: type[Container]) -> Container:
+        said = self._text(call)
+        try:
+            content = json.loads(said)
+        except ValueError as error:
+            raise JvmError(f"answered with {said[:80]!r} where JSON was expected") from error
+        if not isinstance(content, kind):
+            raise JvmError(f"answered with {said[:80]!r} where a {kind.__name__} was expected")
+        return content
+
+    def _number(self, call: Any) -> int:
+        said = self._call(call)
+        if type(said) is not int:
+            raise JvmError(f"answered with {said!r} where a number was expected")
         return said
 
     def _call(self, call: Any) -> Any:

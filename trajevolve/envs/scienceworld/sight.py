@@ -6,7 +6,6 @@ to call where things are alike, which replay must not. Here names follow from wh
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,21 +15,23 @@ MOST_OBJECTS = 120
 _BROKEN = "ERROR"
 
 
-def names_in_sight(visible: str, everything: str) -> tuple[str, ...]:
+def names_in_sight(
+    visible: Mapping[str, str], everything: Mapping[str, Mapping[str, Any]]
+) -> tuple[str, ...]:
     """Name the things in sight, each as shortly as tells it from the others; sorted.
 
     Things that no name tells apart (soil in three pots) share the most telling one.
 
     Args:
-        visible: JSON object whose keys are the ids in sight, with a name for each.
-        everything: JSON object of all things by id, with their ``referents``.
+        visible: ids in sight, with a name for each.
+        everything: all things by id, with their ``referents``.
     """
-    shown: Mapping[str, str] = json.loads(visible)
-    known: Mapping[str, Any] = json.loads(everything)
     referents = {
-        thing: [each for each in known.get(thing, {}).get("referents", ()) if _BROKEN not in each]
+        thing: [
+            each for each in everything.get(thing, {}).get("referents", ()) if _BROKEN not in each
+        ]
         or [name]
-        for thing, name in shown.items()
+        for thing, name in visible.items()
     }
     uses = Counter(name for names in referents.values() for name in set(names))
     chosen = {_most_telling(names, uses) for names in referents.values()}
