@@ -1,6 +1,6 @@
 """ScienceWorld: is replay deterministic, what does a step cost, is memory flat, are kills survived?
 
-    python benchmarks/scienceworld.py [--part NAME …] [--record docs/records/scienceworld.json]
+    python benchmarks/scienceworld_pool.py [--part NAME …] [--record docs/records/scienceworld.json]
 
 Parts: determinism, steps, memory, kills. About 15 CPU minutes together. Needs the extra
 ``scienceworld``. A record keeps the parts that are not run again.
