@@ -51,6 +51,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @linux
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_a_run_is_interrupted_and_goes_on_with_the_command_it_names(project: Path) -> None:
     train = [*TRAJEVOLVE, "train", "--run", "mine", "--set", "threads=1"]
     status, lines = on_terminal(train, project, environment(), interrupt_at="2/2, rollout")
