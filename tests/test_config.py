@@ -1,5 +1,7 @@
 """params.yaml: presets, overrides, and one clear line for every mistake."""
 
+import hashlib
+import json
 from pathlib import Path
 
 import pytest
@@ -88,3 +90,24 @@ def test_a_missing_or_unreadable_file_is_named(tmp_path):
     (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UserError, match="cannot be read"):
         load_config(tmp_path / "binary.yaml")
+
+
+def test_options_of_an_environment_count_and_its_processes_do_not():
+    """Runs from before there were options go on: without any the digest is what it was."""
+    plain = load_config(None, []).digest()
+    with_options = load_config(None, ["env.options.size=3"])
+    assert with_options.env.options == {"size": 3} and with_options.digest() != plain
+    assert load_config(None, ["env.workers=3"]).digest() == plain
+    before = load_config(None, []).model_dump(mode="json")
+    for name in ("options", "workers", "step_timeout_s"):
+        del before["env"][name]
+    for name in ("tracking", "versioning", "iterations"):
+        del before[name]
+    assert plain == hashlib.md5(json.dumps(before, sort_keys=True).encode()).hexdigest()
+
+
+def test_scienceworld_names_its_simplifications_unless_others_are_set():
+    assert load_config(None, ["env=scienceworld"]).env.options == {"simplifications": "easy"}
+    others = load_config(None, ["env=scienceworld", "env.options.simplifications=none"])
+    assert others.env.options == {"simplifications": "none"}
+    assert others.env.step_limit == 30 and others.evaluation.panel == "test"

@@ -6,8 +6,9 @@ import sys
 import pytest
 from toys.house import HouseEnvironment
 
+from trajevolve.config import EnvConfig
 from trajevolve.envs import registry
-from trajevolve.envs.registry import make_env
+from trajevolve.envs.registry import configured_env, make_env
 from trajevolve.errors import UserError
 
 
@@ -60,6 +61,21 @@ def test_a_type_error_inside_the_environment_keeps_its_traceback(monkeypatch):
     monkeypatch.setattr(HouseEnvironment, "__init__", broken)
     with pytest.raises(TypeError, match="inside"):
         make_env("toys.house:HouseEnvironment")
+
+
+def test_options_of_a_configuration_reach_the_environment(tmp_path, monkeypatch):
+    (tmp_path / "my_options.py").write_text(
+        "from toys.house import HouseEnvironment\n"
+        "def make(**options):\n"
+        "    env = HouseEnvironment()\n    env.options = options\n    return env\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    given = {"name": "my_options:make", "options": {"size": 3, "wet": True}}
+    assert configured_env(EnvConfig(**given)).options == {"size": 3, "wet": True}
+    assert configured_env(EnvConfig(**given, workers=4)).options["workers"] == 4
+    with pytest.raises(UserError, match=r"env\.options: workers has a key of its own"):
+        configured_env(EnvConfig(name="my_options:make", options={"workers": 2}))
 
 
 def test_importing_the_package_imports_nothing_heavy():
