@@ -56,7 +56,7 @@ def model_card(run_dir: Path, commit: Commit, summary: Mapping[str, Any] | None)
         method=code(config.method),
         version=f" {release}" if release else "",
         base=_base(config),
-        updates=updates,
+        updates=counted(updates, "update"),
         result=_result(measured) if measured else None,
         panel=code(config.evaluation.panel),
         panel_name=config.evaluation.panel,
@@ -148,7 +148,7 @@ def _result(summary: Mapping[str, Any]) -> dict[str, Any]:
     shown = [("success", _counted(summary["before"]), _counted(summary["after"])), *rows]
     difference = summary["difference"]
     return {
-        "tasks": summary["after"]["tasks"],
+        "tasks": counted(summary["after"]["tasks"], "task"),
         "table": markdown(
             ("", "before", "after"),
             [(plain(label.strip()), *ends) for label, *ends in shown],
