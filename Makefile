@@ -52,7 +52,7 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	@echo "==> all tests, the slow ones too (quick ones alone: $(BIN)/pytest)"
-	$(BIN)/pytest -m ''
+	$(BIN)/pytest -m '' --numprocesses 2 --dist loadfile
 
 lint: $(STAMP)
 	@echo "==> style, format and types"
