@@ -225,7 +225,10 @@ def test_the_best_model_is_exported_without_training_state(run: Path, tmp_path: 
     out = tmp_path / "model"
     assert main(["export", "made", "--as", "model", "--out", str(out)]) == 0
     assert json.loads((out / "config.json").read_text()) == {"number": 1}
-    assert sorted(path.name for path in out.iterdir()) == ["agent.json", "config.json"]
+    written = ["README.md", "agent.json", "config.json"]
+    assert sorted(path.name for path in out.iterdir()) == written
+    card = (out / "README.md").read_text(encoding="utf-8")
+    assert "over 2 updates" in card and "None: training was not finished" in card
     assert json.loads((out / "agent.json").read_text())["layout"] == "dialogue"
     assert main(["export", "made", "--as", "model", "--out", str(out)]) == 2
 

@@ -14,7 +14,7 @@ from trajevolve.cli.options import RunsFolder
 
 if TYPE_CHECKING:
     from trajevolve.config import RunConfig
-    from trajevolve.ledger import Ledger
+    from trajevolve.ledger import Commit, Ledger
     from trajevolve.trajectory import Trajectory
 
 RUNS = Path("runs")
@@ -110,6 +110,7 @@ def export_model(ledger: Ledger, config: RunConfig, out: Path) -> Path:
     """Copy the run's best checkpoint, or else its last, without the training state.
 
     ``agent.json`` beside the weights says how the policy was prompted; ``evaluate`` reads it.
+    ``README.md`` is the model card.
 
     Raises:
         UserError: there is no checkpoint, it is damaged, or `out` is in use.
@@ -117,23 +118,27 @@ def export_model(ledger: Ledger, config: RunConfig, out: Path) -> Path:
     from trajevolve.checkpoint import read_checkpoint
     from trajevolve.cli.outputs import new_folder
     from trajevolve.files import make_folder, write_json
+    from trajevolve.model_card import model_card, stored_summary
 
     new_folder("--out", out, empty=True)
-    checkpoint = best_checkpoint(ledger)
+    commit = best_update(ledger)
+    checkpoint = ledger.path(commit.outputs["checkpoint"])
     read_checkpoint(checkpoint)
+    card = model_card(ledger.run_dir, commit, stored_summary(ledger.run_dir))
     make_folder(out)
     ignored = shutil.ignore_patterns(*TRAINING_STATE)
     shutil.copytree(checkpoint, out, ignore=ignored, dirs_exist_ok=True)
     write_json(out / "agent.json", config.agent.model_dump(mode="json"))
+    (out / "README.md").write_text(card, encoding="utf-8")
     return checkpoint
 
 
-def best_checkpoint(ledger: Ledger) -> Path:
-    """Return the kept checkpoint with the best selection, the last without selections."""
+def best_update(ledger: Ledger) -> Commit:
+    """Return the update whose kept checkpoint has the best selection, the last without them."""
     from trajevolve.errors import UserError
 
     kept = {
-        commit.iteration: ledger.path(commit.outputs["checkpoint"])
+        commit.iteration: commit
         for commit in ledger.commits("update")
         if not commit.outputs["checkpoint"].pruned
     }
