@@ -11,7 +11,7 @@ from toys.halls import HallsEnvironment, gold, made_clumsy
 from toys.lab import LabEnvironment
 from toys.naive import Naive
 
-from trajevolve.credit.replay import ReplayError
+from trajevolve.credit.replay import ReplayError, ReplayGraph
 from trajevolve.credit.verification import verify
 
 MODES = ["cumulative", "independent"]
@@ -98,6 +98,40 @@ def test_naive_by_hand():
     # Executed: 4 for the base; nothing without the last, which the base has shown; 2 + 1, 1 + 2
     # and 0 + 3 for the others. The look is executed once.
     assert result.transitions == env.executed == 5 + 3 * 3
+
+
+def test_what_could_be_in_vain_is_not_executed_where_it_would_cost_too_much():
+    """Nearly everything goes, so that most of what is executed ahead is in vain."""
+    task = HallsEnvironment().task("2:")
+    actions = ["open 1", "drop 0", "take 0", "open 1", "drop 0", "take 0", "go 1", "finish"]
+    env, *beside = [HallsEnvironment() for _ in range(4)]
+    result = verify(env, task, actions, beside=beside)
+    assert result.labels == (1, 0, 0, 0, 0, 0, 1, 1)
+    assert result.transitions <= result.naive == 46
+
+
+def test_a_lane_goes_on_from_where_it_stands():
+    graph = ReplayGraph(HallsEnvironment(), HallsEnvironment().task("3:"))
+    (lane,) = graph.lanes
+    opened = graph.follow(graph.root, "open 1").node
+    there = graph.follow(opened, "go 1").node
+    lane.go(opened)
+    assert (lane.resets, lane.transitions) == (2, 3)
+    lane.go(there)
+    assert (lane.resets, lane.transitions) == (2, 4)
+
+
+def test_lanes_under_way_know_nothing_of_each_other():
+    """So what they execute does not depend on which is faster."""
+    task = HallsEnvironment().task("3:")
+    graph = ReplayGraph(HallsEnvironment(), task, beside=[HallsEnvironment()])
+    edges = [lane.follow(graph.root, "open 1") for lane in graph.lanes]
+    assert [lane.transitions for lane in graph.lanes] == [1, 1]
+    assert graph.root.edges == {}
+    for lane in graph.lanes:
+        lane.publish()
+    assert graph.follow(graph.root, "open 1") is edges[0]
+    assert graph.transitions == 2
 
 
 def test_free_queries_are_not_replayed_and_ticking_ones_are():

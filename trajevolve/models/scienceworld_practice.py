@@ -47,7 +47,7 @@ class ScienceWorldPractice:
 
     environment: str = "scienceworld"
     types: tuple[str, ...] = TYPES
-    variations: int = 48
+    variations: int = 24
     episodes: int = 4
     step_limit: int = 30
     seed: int = 20240304
@@ -71,7 +71,7 @@ class ScienceWorldPractice:
         )
 
     def exchangeable(self, tokenizer: Any) -> list[list[int]]:
-        """Colours of boxes, and flower pots."""
+        """Names of things, boxes and flower pots."""
         from trajevolve.models.scienceworld_words import name_groups
 
         return name_groups(tokenizer)
@@ -160,9 +160,9 @@ class RecordedEnvironment(Environment):
 POLICY = WarmupConfig(
     practice=ScienceWorldPractice(),
     seed=20240305,
-    renamed_share=0.8,
+    renamed_share=0.9,
     phases=(
-        Phase("practice", CloningConfig(500, batch_size=8, observation_weight=0.1), Clumsiness()),
+        Phase("practice", CloningConfig(650, batch_size=8, observation_weight=0.2), Clumsiness()),
     ),
     architecture=SmallArchitecture(hidden=96, intermediate=256, positions=4096),
 )

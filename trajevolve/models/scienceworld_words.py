@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from trajevolve.envs.scienceworld.clumsy import ROOMS
-from trajevolve.models.tokenizer import Reading, build_tokenizer
+from trajevolve.models.tokenizer import JUDGE, SPECIAL, Reading, build_tokenizer
 from trajevolve.trajectory import Trajectory
 
 COLOURS = ("red", "green", "blue", "orange", "purple", "yellow")
@@ -41,15 +41,25 @@ READING = Reading(
 )
 
 ALWAYS = (
-    "no known action look around inventory at in read examine wait1 task open close door to go "
-    "put down pick up move focus on take living non thing animal plant not"
+    "no known action look around inventory at in read examine wait wait1 task open close door to "
+    "go put down pick up move focus on take living non thing animal plant not now see closed "
+    "openable moveable egg hatchling baby adult tree soil water containing and box of nothing "
+    "clear how there from here s"
 )
-"""Words of actions and answers, whether they were recorded or not."""
+"""Words of actions and answers, and what makes a thing alive: none stands for another."""
+
+NAMED = (
+    "ant apple apricot avocado banana bear beaver bee blue brown butterfly caterpillar chameleon "
+    "cherry chicken common crocodile dove dragonfly elephant fire fox frog giant grapefruit "
+    "hedgehog jay lemon lizard moth mouse orange parrot pea peach rabbit squirrel toad tortoise "
+    "turtle wolf"
+)
+"""Animals and plants that need not have been recorded."""
 
 
 def scienceworld_tokenizer(recordings: Iterable[Trajectory]) -> Any:
     """Build the tokenizer from recorded texts."""
-    words = set(ALWAYS.split()) | set(ROOMS)
+    words = set(ALWAYS.split()) | set(NAMED.split()) | set(ROOMS)
     for trajectory in recordings:
         for step in trajectory.steps:
             words.update(READING.split(step.observation))
@@ -59,9 +69,15 @@ def scienceworld_tokenizer(recordings: Iterable[Trajectory]) -> Any:
 
 
 def name_groups(tokenizer: Any) -> list[list[int]]:
-    """Token ids of the boxes, and of the flower pots: names that can stand for each other."""
+    """Token ids that can stand for each other: boxes, flower pots, and the words of all things.
+
+    What a thing is called is then nothing to know, and something to copy.
+    """
+    numbers = tokenizer.get_vocab()
+    kept = {*SPECIAL, *JUDGE, *ALWAYS.split(), *ROOMS, *_names()}
     boxes, pots = _names()[: len(COLOURS)], _names()[len(COLOURS) :]
-    return [tokenizer.convert_tokens_to_ids(list(group)) for group in (boxes, pots)]
+    things = sorted(numbers.keys() - kept)
+    return [[numbers[name] for name in group] for group in (boxes, pots, things)]
 
 
 def _names() -> list[str]:
