@@ -24,7 +24,12 @@ def policy_recipe(environment: str) -> WarmupConfig:
 
 def discriminator_recipe(environment: str) -> DiscriminatorRecipe:
     """Return how the built-in adapter was made. Raises UserError where there is none."""
-    recipe: DiscriminatorRecipe = _practice(environment).DISCRIMINATOR
+    recipe: DiscriminatorRecipe | None = getattr(_practice(environment), "DISCRIMINATOR", None)
+    if recipe is None:
+        raise UserError(
+            f"environment {environment!r}: has no recipe for a discriminator; train with "
+            "--set discriminator.adapter=null, which starts one untrained"
+        )
     return recipe
 
 
