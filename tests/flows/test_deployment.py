@@ -51,7 +51,7 @@ pytestmark = [
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("project")
     shutil.copytree(ROOT / "flows", folder / "flows")
-    for name in ("prefect.yaml", "params.yaml"):
+    for name in ("prefect.yaml", "params.yaml", "params.webshop.yaml"):
         shutil.copy(ROOT / name, folder / name)
     return folder
 
@@ -180,6 +180,15 @@ def test_two_runs_at_once_through_the_worker(served: Served, silent: str) -> Non
     assert load_manifest(runs / "baseline").flow_runs == (baseline,)
     assert (runs / "method" / "params.yaml").is_file()
     compare_in_mlflow(served.project)
+
+
+def test_the_shop_through_its_own_deployment(served: Served) -> None:
+    parameters = json.dumps({"overrides": TINY})
+    watched = ("deployment", "run", "trajevolve/webshop", "--watch", "--params", parameters)
+    served.run(*PREFECT, *watched)
+    summary = json.loads((served.project / "runs" / "webshop" / "summary.json").read_text())
+    assert summary["panel"] == "test" and summary["after"]["tasks"] == TINY["evaluation.panel_size"]
+    assert summary["after"]["score"] >= summary["after"]["success"]
 
 
 def test_a_killed_flow_run_goes_on_when_its_retry_is_asked_for(served: Served) -> None:

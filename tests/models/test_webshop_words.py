@@ -10,7 +10,7 @@ import pytest
 from trajevolve.agent.parse import parse_response
 from trajevolve.envs.webshop.environment import WebshopEnvironment
 from trajevolve.envs.webshop.session import ALL_TABS, BACK, BUY, NEXT, PREV
-from trajevolve.models.webshop_words import asin_groups, asins_of, reading, webshop_tokenizer
+from trajevolve.models.webshop_words import reading, webshop_tokenizer
 
 
 @pytest.fixture(scope="module")
@@ -83,11 +83,6 @@ def test_what_is_read_of_a_page(env: WebshopEnvironment) -> None:
     read = reading().split(item.text)
     assert read[:3] == ["color", "black", "white"] or read[0] == "color"
     assert "buy now" not in read and "instruction" not in read and "reviews" not in read
-
-
-def test_asins_stand_for_each_other(tokenizer: Any, env: WebshopEnvironment) -> None:
-    (group,) = asin_groups(tokenizer)
-    assert tokenizer.convert_ids_to_tokens(group) == asins_of(env.shop)
 
 
 def test_a_special_token_decodes_to_itself(tokenizer: Any) -> None:

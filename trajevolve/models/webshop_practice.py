@@ -1,39 +1,33 @@
-"""WebShop's warm start: a clumsy shopper in generated shops that nobody is tested in.
-
-The shops have the asins of the one that is played, on other products: an asin is a token to copy
-from a page of results, never one to know.
-"""
+"""WebShop's warm start: a clumsy shopper with the goals to train on."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from trajevolve.agent.agents import ScriptedAgent
-from trajevolve.envs.contract import Task
-from trajevolve.envs.webshop.catalogue import Catalogue
 from trajevolve.envs.webshop.clumsy import Clumsiness, ClumsyShopper
-from trajevolve.envs.webshop.environment import WebshopEnvironment
-from trajevolve.envs.webshop.generated import generated_catalogue, practice_catalogue
+from trajevolve.envs.webshop.environment import GENERATED, WebshopEnvironment
+from trajevolve.envs.webshop.generated import generated_catalogue
 from trajevolve.envs.webshop.tasks import task_of
 from trajevolve.models.cloning import CloningConfig
 from trajevolve.models.practice import CHUNK, Lesson
 from trajevolve.models.small import SmallArchitecture
 from trajevolve.models.warmup import Phase, WarmupConfig
 from trajevolve.models.warmup_discriminator import DiscriminatorRecipe
-from trajevolve.models.webshop_words import asin_groups, webshop_tokenizer
+from trajevolve.models.webshop_words import webshop_tokenizer
 from trajevolve.seeds import derive_seed
 
-LESSONS = 8
-"""Lessons in one shop."""
+HELD_OUT = 0.15
+"""Share of the goals that streams named ``…-heldout`` draw from, and no other stream."""
 
 
 @dataclass(frozen=True)
 class WebshopPractice:
-    """Goals of fresh shops; none reads like one of the played shop's ``test`` or ``dev``."""
+    """Goals of the generated shop's ``train``, in another order each time round."""
 
     environment: str = "webshop"
 
@@ -47,46 +41,37 @@ class WebshopPractice:
 
     def lesson(self, seed: int, stream: str, number: int) -> Lesson:
         """Draw the goals of a lesson."""
-        shop_number, place = divmod(number, LESSONS)
-        shop_seed = derive_seed(seed, stream, shop_number)
-        shop = _shop(shop_seed)
-        order = np.random.default_rng(shop_seed).permutation(shop.goals)
-        allowed = (task for task in map(_task_in(shop), order) if task.text not in _held_out())
-        chosen = [task for task, _ in zip(allowed, range((place + 1) * CHUNK), strict=False)]
-        return Lesson(chosen[place * CHUNK :], lambda: WebshopEnvironment(shop))
+        shop = generated_catalogue()
+        train = shop.split("train")
+        border = len(train) - int(HELD_OUT * len(train))
+        goals = train[border:] if stream.endswith("-heldout") else train[:border]
+        time_round, place = divmod(number, len(goals) // CHUNK)
+        order = np.random.default_rng(derive_seed(seed, stream, time_round)).permutation(goals)
+        chosen = order[place * CHUNK : (place + 1) * CHUNK]
+        tasks = [task_of(shop, int(goal)) for goal in chosen]
+        return Lesson(tasks, partial(WebshopEnvironment, GENERATED))
 
     def exchangeable(self, tokenizer: Any) -> list[list[int]]:
-        """All asins."""
-        return asin_groups(tokenizer)
-
-
-def _task_in(shop: Catalogue) -> Any:
-    def task(number: int) -> Task:
-        return task_of(shop, int(number))
-
-    return task
-
-
-@lru_cache(maxsize=1)
-def _shop(seed: int) -> Catalogue:
-    return practice_catalogue(seed)
-
-
-@cache
-def _held_out() -> frozenset[str]:
-    shop = generated_catalogue()
-    numbers = (number for split in ("test", "dev") for number in shop.split(split))
-    return frozenset(shop.goal(int(number)).instruction for number in numbers)
+        """Nothing: an asin always means the same product."""
+        return []
 
 
 POLICY = WarmupConfig(
     practice=WebshopPractice(),
+    phases=(
+        Phase(
+            "names",
+            CloningConfig(250, warmup=20),
+            Clumsiness(careful_share=1.0, careful=(0.0, 0.25)),
+        ),
+        Phase("modes", CloningConfig(160, 8, matrix_lr=0.012, lr=2e-3, warmup=20), Clumsiness()),
+        Phase("more", CloningConfig(160, 8, matrix_lr=0.012, lr=2e-3, warmup=20), Clumsiness()),
+    ),
     seed=20240302,
     step_limit=20,
-    renamed_share=1.0,
-    phases=(
-        Phase("practice", CloningConfig(800, batch_size=8, observation_weight=0.1), Clumsiness()),
-    ),
-    architecture=SmallArchitecture(hidden=96, intermediate=256, positions=4096),
+    renamed_share=0.0,
+    architecture=SmallArchitecture(hidden=96, intermediate=256, positions=4096, copying=True),
 )
-DISCRIMINATOR = DiscriminatorRecipe(WebshopPractice(), seed=20240303, step_limit=20)
+DISCRIMINATOR = DiscriminatorRecipe(
+    WebshopPractice(), seed=20240303, training=600, heldout=200, step_limit=20
+)

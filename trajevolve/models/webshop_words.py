@@ -68,11 +68,6 @@ def asins_of(shop: Catalogue) -> list[str]:
     return sorted(asin.lower() for asin in shop.products.column("asin"))
 
 
-def asin_groups(tokenizer: Any) -> list[list[int]]:
-    """Token ids of all asins, which are exchanged for each other in training data."""
-    return [tokenizer.convert_tokens_to_ids(asins_of(generated_catalogue()))]
-
-
 def _phrases() -> Iterator[str]:
     for line in LINES:
         yield from (text.lower() for text in (*line.nouns, *line.uses, *line.attributes))

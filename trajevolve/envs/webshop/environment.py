@@ -48,9 +48,8 @@ class WebshopEnvironment(Environment):
     line ``search[<your query>]``, which stands for all.
 
     Args:
-        data: folder of a prepared catalogue, or a catalogue; without it ``$WEBSHOP_DATA``, then
-            ``data/webshop`` where there is one, then a small generated shop. ``generated``: that
-            one in any case.
+        data: a prepared catalogue; without it ``$WEBSHOP_DATA``, then ``data/webshop`` where there
+            is one, then a small generated shop. ``generated``: that one in any case.
         show_attributes: item pages have the tab that lists a product's attributes.
 
     Raises:
@@ -66,9 +65,7 @@ class WebshopEnvironment(Environment):
         kinds={"search": Kind.CHANGING, "click": Kind.CHANGING, "tab": Kind.INFORMATION},
     )
 
-    def __init__(
-        self, data: str | Path | Catalogue | None = None, show_attributes: bool = False
-    ) -> None:
+    def __init__(self, data: str | Path | None = None, show_attributes: bool = False) -> None:
         self.shop = _find_catalogue(data)
         self._show_attributes = show_attributes
         self._goal: Goal | None = None
@@ -188,9 +185,7 @@ class WebshopEnvironment(Environment):
         return self._goal
 
 
-def _find_catalogue(data: str | Path | Catalogue | None) -> Catalogue:
-    if isinstance(data, Catalogue):
-        return data
+def _find_catalogue(data: str | Path | None) -> Catalogue:
     if data is None:
         data = os.environ.get("WEBSHOP_DATA") or None
     if data is None and (DEFAULT_FOLDER / MANIFEST).is_file():

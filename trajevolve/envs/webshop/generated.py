@@ -85,29 +85,14 @@ def generated_catalogue(count: int = PRODUCTS, seed: int = 0) -> Catalogue:
     return assemble("the generated shop", [part])
 
 
-def practice_catalogue(seed: int) -> Catalogue:
-    """Return a shop of other products whose asins are those of the default one, in other order."""
-    known = generated_catalogue().products.column("asin")
-    order = np.random.default_rng(derive_seed("webshop practice", seed)).permutation(len(known))
-    original = generate(PRODUCTS, seed, [known[place] for place in order])
-    return assemble("a practice shop", [make_part(0, original.products, original, lexicon_nouns)])
-
-
-def generate(count: int, seed: int, asins: Sequence[str] = ()) -> Original:
-    """Make `count` products of all lines in turn, with their instructions.
-
-    Args:
-        count: number of products.
-        seed: of everything drawn.
-        asins: of the products; without them they are drawn.
-    """
+def generate(count: int, seed: int) -> Original:
+    """Make `count` products of all lines in turn, with their instructions."""
     original = Original()
     while len(original.products) < count:
         number = len(original.products)
         rng = np.random.default_rng(derive_seed("webshop generated", seed, number))
         line = LINES[number % len(LINES)]
-        drawn = "G" + "".join(rng.choice(ASIN_SIGNS, 9))
-        asin = asins[number] if asins else drawn
+        asin = "G" + "".join(rng.choice(ASIN_SIGNS, 9))
         chosen = _pick(rng, line.attributes, int(rng.integers(3, 6)))
         noun, use = str(rng.choice(line.nouns)), str(rng.choice(line.uses))
         options = _options(rng, line)
