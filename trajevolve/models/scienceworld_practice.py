@@ -71,7 +71,7 @@ class ScienceWorldPractice:
         )
 
     def exchangeable(self, tokenizer: Any) -> list[list[int]]:
-        """Names of things, boxes and flower pots."""
+        """Boxes, and flower pots."""
         from trajevolve.models.scienceworld_words import name_groups
 
         return name_groups(tokenizer)
@@ -160,9 +160,9 @@ class RecordedEnvironment(Environment):
 POLICY = WarmupConfig(
     practice=ScienceWorldPractice(),
     seed=20240305,
-    renamed_share=0.9,
+    renamed_share=1.0,
     phases=(
-        Phase("practice", CloningConfig(650, batch_size=8, observation_weight=0.2), Clumsiness()),
+        Phase("practice", CloningConfig(300, batch_size=8, observation_weight=0.05), Clumsiness()),
     ),
     architecture=SmallArchitecture(hidden=96, intermediate=256, positions=4096),
 )

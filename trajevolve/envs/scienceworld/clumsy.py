@@ -21,9 +21,11 @@ ROOMS = (
     "art studio", "bathroom", "bedroom", "foundry", "greenhouse", "hallway", "kitchen",
     "living room", "outside", "workshop",
 )  # fmt: skip
-KINDS = ("query", "wander", "fumble", "door", "wait", "confuse")
+COLOURS = ("red", "green", "blue", "orange", "purple", "yellow")
+KINDS = ("query", "wander", "fumble", "door", "wait", "mistake", "confuse")
 _PLACE = re.compile(r"You move to the ([a-z ]+)\.|(?:room|location) is called the ([a-z ]+)\.")
 _TAKEN = re.compile(r"You move the .* to the inventory\.")
+_BOX = re.compile(rf"\b({'|'.join(COLOURS)}) box$")
 _WAYS = re.compile("door|inventory|agent|air")
 
 
@@ -41,6 +43,7 @@ class Clumsiness:
         fumble: of picking something up and putting it down again.
         door: of closing a door and opening it again.
         wait: of waiting.
+        mistake: of naming another box, where something goes into one.
         confuse: of an action that is not possible here.
     """
 
@@ -52,7 +55,8 @@ class Clumsiness:
     fumble: float = 0.15
     door: float = 0.05
     wait: float = 0.05
-    confuse: float = 0.2
+    mistake: float = 0.4
+    confuse: float = 0.15
 
     def draw(self, rng: np.random.Generator) -> float:
         """Draw an episode's probability of a slip."""
@@ -144,6 +148,8 @@ class ClumsyFollower(ScriptedAgent):
         if kind == "fumble" and aside:
             walk.picking = _one_of(aside, rng)
             return f"pick up {walk.picking}"
+        if kind == "mistake":
+            return _another_box(walk.left[0], rng)
         if kind == "confuse":
             return _confused(walk, exits, aside)
         return ""
@@ -167,6 +173,13 @@ def solve(environment: Environment, task: Task) -> Sequence[str]:
         for action in gold(environment, task)
         if not (open_anyway and action.startswith("open door"))
     ]
+
+
+def _another_box(action: str, rng: np.random.Generator) -> str:
+    """Return `action` with a box of another colour; "" where it has none."""
+    found = _BOX.search(action)
+    others = [colour for colour in COLOURS if found and colour != found[1]]
+    return _BOX.sub(f"{_one_of(others, rng)} box", action) if found else ""
 
 
 def _confused(walk: _Walk, exits: Sequence[str], aside: Sequence[str]) -> str:
