@@ -44,6 +44,18 @@ def test_the_start_shows_the_task_the_place_and_how_actions_are_made(
     assert "teleport kitchen" in science.corrections("teleprt to kitchn")
 
 
+def test_things_in_sight_are_those_of_the_state_after_the_action(
+    science: ScienceWorldEnvironment,
+) -> None:
+    start = science.reset(science.task("boil/0"))
+    assert science.step("xyzzy").observation.objects == start.objects
+    kitchen = science.step("teleport to kitchen").observation.objects
+    assert "stove" in kitchen and "stove" not in start.objects
+    science.advance("teleport to bathroom")
+    assert "toilet" in science.step("inventory").observation.objects
+    assert "stove" not in " ".join(science.candidates())
+
+
 def test_what_an_action_costs_and_whether_it_counts(science: ScienceWorldEnvironment) -> None:
     science.reset(science.task("boil/0"))
     done, free, nothing, soft = (True, True), (True, False), (False, False), (False, True)

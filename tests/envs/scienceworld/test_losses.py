@@ -75,7 +75,7 @@ def test_more_episodes_than_processes_take_turns(
 
     refs = ("boil/0", "melt/3", "find-plant/1")
     expected = [played(science, ref) for ref in refs]
-    several = [ScienceWorldEnvironment(launch=alone.pool.launch) for _ in refs]
+    several = [ScienceWorldEnvironment(workers=1, launch=alone.pool.launch) for _ in refs]
     for env, ref in zip(several, refs, strict=True):
         env.reset(env.task(ref))
     rounds = [[env.step(action) for env in several] for action in PLAN]

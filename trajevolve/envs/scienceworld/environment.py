@@ -69,6 +69,7 @@ class ScienceWorldEnvironment(Environment):
         self._gold = GoldPaths(self.pool.launch)
         self._episode: Episode | None = None
         self._last = _START
+        self._things: tuple[str, ...] | None = None
 
     def reset(self, task: Task) -> Observation:
         """Start `task`: 0.1 to 0.3 seconds of processor time once its process runs.
@@ -82,6 +83,7 @@ class ScienceWorldEnvironment(Environment):
         self._leave()
         self._episode = episode = Episode(self.pool, task.payload)
         self._last = start = episode.begin()
+        self._things = None
         return self._observe(f"{task.text}\n\n{start.text}")
 
     def step(self, action: str) -> Outcome:
@@ -161,6 +163,8 @@ class ScienceWorldEnvironment(Environment):
         chosen = ""
         if ambiguous(answer.text):
             chosen, answer = _settle(episode, action, answer)
+        if answer.moves != before.moves:
+            self._things = None
         self._last = answer
         feasible = answer.text.strip() != UNKNOWN and not failed_softly(answer.text)
         return replace(answer, text=chosen + answer.text), before, feasible
@@ -170,8 +174,11 @@ class ScienceWorldEnvironment(Environment):
         return Observation(text.strip(), None, self._templates(), objects)
 
     def _objects(self) -> tuple[str, ...]:
-        found = self._playing().ask(lambda jvm: (jvm.in_sight(), jvm.everything()))
-        return names_in_sight(*found)
+        """Name what is in sight; while no time passes that stays as it is."""
+        if self._things is None:
+            found = self._playing().ask(lambda jvm: (jvm.in_sight(), jvm.everything()))
+            self._things = names_in_sight(*found)
+        return self._things
 
     def _templates(self) -> tuple[str, ...]:
         episode = self._playing()

@@ -13,6 +13,8 @@ from trajevolve.envs.scienceworld.jvm import Jvm, JvmError, Launch
 
 SLOWEST_S = 600.0
 """Longest wait for one solution."""
+HEAP_MB = 384
+"""Least heap for working out a solution."""
 
 _KNOWN: dict[Instance, tuple[str, ...]] = {}
 
@@ -21,7 +23,8 @@ class GoldPaths:
     """Solutions by task, each worked out once in a process and kept in memory."""
 
     def __init__(self, launch: Launch) -> None:
-        self._launch = replace(launch, call_timeout_s=SLOWEST_S)
+        heap_mb = max(launch.heap_mb, HEAP_MB)
+        self._launch = replace(launch, call_timeout_s=SLOWEST_S, heap_mb=heap_mb)
         self._jvm: Jvm | None = None
 
     def of(self, instance: Instance) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ killed. The gateway asks for a token: other users of the machine cannot run code
 from __future__ import annotations
 
 import json
-import logging
 import math
 import os
 import shutil
@@ -21,8 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from py4j.java_gateway import GatewayParameters, JavaGateway, find_jar_path
+from py4j.java_gateway import find_jar_path
 
+from trajevolve.envs.scienceworld.gateway import Gateway, connect
 from trajevolve.envs.scienceworld.instance import Instance
 from trajevolve.envs.scienceworld.simplifications import for_simulator
 from trajevolve.errors import UserError
@@ -61,7 +61,7 @@ class Launch:
         flags: options of the virtual machine.
     """
 
-    heap_mb: int = 384
+    heap_mb: int = 256
     call_timeout_s: float = 60.0
     rss_limit_mb: int = 500
     java: Path | None = None
@@ -130,10 +130,9 @@ class Jvm:
     """
 
     def __init__(self, launch: Launch) -> None:
-        logging.getLogger("py4j").setLevel(logging.CRITICAL)  # failures are raised, not logged
         self.launch = launch
         self.process = _start(launch.command())
-        self._gateway: Any = None
+        self._gateway: Gateway | None = None
         try:
             self._connect(*_read_greeting(self.process))
         except BaseException:
@@ -144,11 +143,7 @@ class Jvm:
         assert self.process.stdout is not None
         # The simulator prints as it goes; a full pipe would stop it.
         threading.Thread(target=_drain, args=(self.process.stdout,), daemon=True).start()
-        self._gateway = JavaGateway(
-            gateway_parameters=GatewayParameters(
-                port=port, auth_token=token, read_timeout=self.launch.call_timeout_s
-            )
-        )
+        self._gateway = connect(port, token, self.launch.call_timeout_s)
         jvm = self._gateway.jvm
         self._server = self._call(lambda: jvm.scienceworld.runtime.pythonapi.PythonInterface())
         self.identity_hash = self._number(
@@ -254,10 +249,8 @@ class Jvm:
     def ask_to_end(self) -> None:
         """Close its input, at which it ends."""
         if self._gateway is not None:
-            # Else each object that is collected later tries to connect.
-            self._gateway._gateway_client.is_connected = False
             with suppress(Exception):
-                self._gateway.close()
+                self._gateway.forget()
         with suppress(OSError):
             assert self.process.stdin is not None
             self.process.stdin.close()
@@ -282,6 +275,7 @@ def _start(command: list[str]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             command,
             cwd=jar_path().parent,  # it writes object_type_ids.tsv where it runs
+            env={"MALLOC_ARENA_MAX": "2", **os.environ},  # else memory creeps up for ever
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
