@@ -68,10 +68,12 @@ def test_the_tokenizer_splits_as_its_pattern_says(tokenizer: Any) -> None:
 
 
 def test_names_can_stand_for_each_other(tokenizer: Any) -> None:
-    boxes, pots = name_groups(tokenizer)
+    boxes, pots, things = name_groups(tokenizer)
     assert "red box" in tokenizer.convert_ids_to_tokens(boxes)
     assert len(pots) == 10
-    assert tokenizer.unk_token_id not in boxes + pots
+    assert {"cherry", "hive", "tortoise"} <= set(tokenizer.convert_ids_to_tokens(things))
+    assert {"tree", "egg", "kitchen", "to"}.isdisjoint(tokenizer.convert_ids_to_tokens(things))
+    assert tokenizer.unk_token_id not in boxes + pots + things
 
 
 def test_lessons_play_recordings_all_before_any_again(monkeypatch: Any, tokenizer: Any) -> None:

@@ -102,7 +102,9 @@ def warmup(
     part: Annotated[
         Literal["policy", "discriminator"], typer.Option(help="Which of the two to make.")
     ] = "policy",
-    env: Annotated[str, typer.Option(metavar="NAME", help="alfworld or webshop.")] = "alfworld",
+    env: Annotated[
+        str, typer.Option(metavar="NAME", help="alfworld, webshop or scienceworld.")
+    ] = "alfworld",
     policy: Annotated[
         str, typer.Option(metavar="PATH", help="Base model of the discriminator's adapter.")
     ] = "builtin",

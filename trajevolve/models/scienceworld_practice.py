@@ -30,6 +30,8 @@ from trajevolve.trajectory import Trajectory
 
 TYPES = ("find-living-thing", "find-non-living-thing", "find-animal", "find-plant")
 """Task types with short solutions."""
+SLIPS = Clumsiness(mistake=0.0, confuse=0.2)
+"""What the shipped weights were cloned from."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class ScienceWorldPractice:
         )
 
     def exchangeable(self, tokenizer: Any) -> list[list[int]]:
-        """Boxes, and flower pots."""
+        """Names of things, boxes and flower pots."""
         from trajevolve.models.scienceworld_words import name_groups
 
         return name_groups(tokenizer)
@@ -89,7 +91,7 @@ def recorded(practice: ScienceWorldPractice) -> tuple[Trajectory, ...]:
         for task in tasks
         for number in range(practice.episodes)
     ]
-    played = play(episodes, ClumsyFollower(Clumsiness()), lambda: make_env("scienceworld"), limit)
+    played = play(episodes, ClumsyFollower(SLIPS), lambda: make_env("scienceworld"), limit)
     env.close()
     return tuple(trajectory for trajectory in played if trajectory.success)
 
@@ -160,9 +162,7 @@ class RecordedEnvironment(Environment):
 POLICY = WarmupConfig(
     practice=ScienceWorldPractice(),
     seed=20240305,
-    renamed_share=1.0,
-    phases=(
-        Phase("practice", CloningConfig(300, batch_size=8, observation_weight=0.05), Clumsiness()),
-    ),
+    renamed_share=0.9,
+    phases=(Phase("practice", CloningConfig(650, batch_size=8, observation_weight=0.2), SLIPS),),
     architecture=SmallArchitecture(hidden=96, intermediate=256, positions=4096),
 )

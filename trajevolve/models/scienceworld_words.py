@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from trajevolve.envs.scienceworld.clumsy import COLOURS, ROOMS
-from trajevolve.models.tokenizer import Reading, build_tokenizer
+from trajevolve.envs.scienceworld.clumsy import ROOMS
+from trajevolve.models.tokenizer import JUDGE, SPECIAL, Reading, build_tokenizer
 from trajevolve.trajectory import Trajectory
 
+COLOURS = ("red", "green", "blue", "orange", "purple", "yellow")
 POTS = 10
 
 READING = Reading(
@@ -45,7 +46,7 @@ ALWAYS = (
     "openable moveable egg hatchling baby adult tree soil water containing and box of nothing "
     "clear how there from here s"
 )
-"""Words of actions and answers, whether they were recorded or not."""
+"""Words of actions and answers, and what makes a thing alive: none stands for another."""
 
 NAMED = (
     "ant apple apricot avocado banana bear beaver bee blue brown butterfly caterpillar chameleon "
@@ -68,9 +69,15 @@ def scienceworld_tokenizer(recordings: Iterable[Trajectory]) -> Any:
 
 
 def name_groups(tokenizer: Any) -> list[list[int]]:
-    """Token ids of the boxes, and of the flower pots: names that can stand for each other."""
+    """Token ids that can stand for each other: boxes, flower pots, and the words of all things.
+
+    What a thing is called is then nothing to know, and something to copy.
+    """
+    numbers = tokenizer.get_vocab()
+    kept = {*SPECIAL, *JUDGE, *ALWAYS.split(), *ROOMS, *_names()}
     boxes, pots = _names()[: len(COLOURS)], _names()[len(COLOURS) :]
-    return [tokenizer.convert_tokens_to_ids(list(group)) for group in (boxes, pots)]
+    things = sorted(numbers.keys() - kept)
+    return [[numbers[name] for name in group] for group in (boxes, pots, things)]
 
 
 def _names() -> list[str]:
