@@ -128,7 +128,7 @@ def test_the_manifest_is_the_simulators_own_split(science: ScienceWorldEnvironme
 def test_it_keeps_the_contract(
     science: ScienceWorldEnvironment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(probe, "WALKS_PER_TASK", 2)
+    monkeypatch.setattr(probe, "WALKS_PER_TASK", 1)
     monkeypatch.setattr(probe, "WALK_LENGTH", 4)
     report = check_environment(science, science.tasks("train:find-plant", 1))
     assert report.passed, str(report)
