@@ -10,7 +10,7 @@ import torch
 from trajevolve.models.small import SmallArchitecture, build_model
 from trajevolve.models.tokenizer import Reading, build_tokenizer
 
-SIZES = {"hidden": 32, "layers": 2, "heads": 2, "intermediate": 32}
+SIZES: dict[str, Any] = {"hidden": 32, "layers": 2, "heads": 2, "intermediate": 32}
 
 
 def model_of(seed: int, **settings: Any) -> Any:
