@@ -75,6 +75,21 @@ class Board:
             key=f"{self._key}-links",
             description=f"Where to look; {variant(experiment.config)}.",
         )
+        if not experiment.ledger.is_committed(0, "evaluation_before"):
+            evaluation = experiment.config.evaluation
+            self._logger.info(
+                "measuring the policy to start from on %s of %s, then %s",
+                counted(evaluation.panel_size, "task"),
+                evaluation.panel,
+                counted(experiment.config.iterations, "iteration"),
+            )
+
+    def begin(self) -> None:
+        """Show how the policy does that training starts from."""
+        measured = self._experiment.commit(0, "evaluation_before").metrics
+        self._logger.info(
+            "start: success %.3f, steps %.1f", measured["success"], measured["steps"]
+        )
 
     def show(self, iteration: int) -> None:
         """Show one finished iteration."""
@@ -110,13 +125,7 @@ class Board:
             key=f"{self._key}-result",
             description=outcome_line(content),
         )
-        self._logger.info(
-            "success %.3f -> %.3f on %s, summary in %s",
-            content["before"]["success"],
-            content["after"]["success"],
-            content["panel"],
-            summary,
-        )
+        self._logger.info("finished: %s", outcome_line(content))
 
     def _row(self, iteration: int) -> dict[str, float]:
         experiment = self._experiment

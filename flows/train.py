@@ -74,6 +74,7 @@ def _train(experiment: Experiment, run: str) -> Path:
     for k in range(_first_iteration(experiment), config.iterations):
         if k == 0:
             evaluation_before(run, k)
+            board.begin()
         rollout(run, k)
         verification(run, k)
         if config.discriminator.enabled:

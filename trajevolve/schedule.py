@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, get_args
 
 from trajevolve.config import RunConfig
 
@@ -19,6 +19,8 @@ Stage = Literal[
     "evaluation",
     "evaluation_after",
 ]
+STAGES: tuple[Stage, ...] = get_args(Stage)
+"""All of them, in order."""
 
 
 def stages(config: RunConfig, iteration: int) -> list[Stage]:

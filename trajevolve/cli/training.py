@@ -107,7 +107,7 @@ def estimate(config: ConfigFile = None, overrides: Overrides = None, json: AsJso
     unknown = "not measured on a GPU"
     time = unknown if guess.seconds is None else f"{guess.seconds / 60:.0f} min of one CPU thread"
     typer.echo(
-        f"estimates, at most, since every episode is counted at its step limit:\n"
+        f"rough estimates, every episode counted at its step limit:\n"
         f"time    {time}\n"
         f"memory  {guess.memory_bytes / 2**30:.1f} GiB\n"
         f"disk    {guess.disk_bytes / 2**20:.0f} MiB\n"
@@ -165,7 +165,7 @@ def plan_of(settings: RunConfig, run_dir: Path) -> dict[str, Any]:
     from trajevolve.errors import UserError
     from trajevolve.ledger import Ledger
     from trajevolve.manifest import first_difference, load_manifest
-    from trajevolve.schedule import all_stages, stages
+    from trajevolve.schedule import STAGES, all_stages, stages
 
     if (run_dir / "manifest.json").is_file():
         there = load_manifest(run_dir).config
@@ -177,11 +177,11 @@ def plan_of(settings: RunConfig, run_dir: Path) -> dict[str, Any]:
                 "another name with --run"
             )
     ledger = Ledger(run_dir, settings.digest())
-    counts: dict[str, dict[str, int]] = {}
+    order: dict[str, dict[str, int]] = {stage: {"due": 0, "committed": 0} for stage in STAGES}
     for iteration, stage in all_stages(settings):
-        row = counts.setdefault(stage, {"due": 0, "committed": 0})
-        row["due"] += 1
-        row["committed"] += ledger.is_committed(iteration, stage)
+        order[stage]["due"] += 1
+        order[stage]["committed"] += ledger.is_committed(iteration, stage)
+    counts = {stage: row for stage, row in order.items() if row["due"]}
     point = ledger.next_point(settings.iterations + 1, lambda k: stages(settings, k))
     following = None if point is None else {"iteration": point.iteration, "stage": point.stage}
     return {

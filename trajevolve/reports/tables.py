@@ -24,6 +24,8 @@ def end_rows(summary: Summary) -> list[tuple[str, str, str]]:
     ]
     if _graded(before) or _graded(after):
         rows.insert(1, ("score", figure(before["score"], True), figure(after["score"], True)))
+    if after["success_by_type"]:
+        rows.append(("success by type of task", "", ""))
     for name, end in after["success_by_type"].items():
         start = before["success_by_type"].get(name)
         rows.append((f"  {name}", figure(start, True), figure(end, True)))

@@ -62,6 +62,11 @@ function stepItem(step, trajectory) {
       chosen && stepDetail(step, trajectory)));
 }
 
+/* The step's advantage as the sum it is: of the episode, and λ times the step credit. */
+function advantageText(step, trajectory) {
+  return `${signed(step.advantage)} = Aᴱ ${signed(trajectory.advantage)} + λ · step credit ${signed(step.stepAdvantage)}`;
+}
+
 function stepDetail(step, trajectory) {
   const rows = [
     ["Label", `${WORDS[verdict(step, trajectory).name]}: ${saidBy(step, trajectory)}`],
@@ -70,7 +75,7 @@ function stepDetail(step, trajectory) {
     ["Kind", step.kindKnown ? (step.information ? "information" : "environment-changing") : null],
     ["Valid", step.valid ? null : "no: nothing was executed"],
     ["Reward", step.reward ? figure(step.reward) : null],
-    ["Advantage A", step.advantage || step.stepAdvantage ? `${signed(step.advantage)} (step credit ${signed(step.stepAdvantage)})` : null],
+    ["Advantage A", step.advantage || step.stepAdvantage ? advantageText(step, trajectory) : null],
   ];
   return el("div", { class: "step-detail" },
     evidence(step, trajectory),
