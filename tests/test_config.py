@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from trajevolve.config import PRESETS, RunConfig, load_config, parse_config
+from trajevolve.config import RunConfig, load_config, parse_config
 from trajevolve.errors import UserError
+from trajevolve.presets import PRESETS
 
 ROOT = Path(__file__).parents[1]
 
@@ -65,6 +66,31 @@ def test_mistakes_are_named(override, message):
     with pytest.raises(UserError) as caught:
         load_config(None, [override])
     assert message in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("rollout.group=2", "--set rollout.group: unknown key"),
+        ("nothing=1", "--set nothing: unknown key"),
+        ("preset=mine", "--set preset: preset: 'mine' is unknown"),
+        ("env=3", "--set env: env.name: Input should be a valid string"),
+        ("seed.x=1", "--set seed.x: seed: Input should be a valid integer"),
+        ("evolution.strategies=[a]", "--set evolution.strategies: evolution.strategies.0: "),
+    ],
+)
+def test_a_mistake_is_said_to_be_where_it_was_made(tmp_path, override, message):
+    path = tmp_path / "params.yaml"
+    path.write_text("learner: {clip: 0.3}\n")
+    with pytest.raises(UserError) as caught:
+        load_config(path, ["learner.clip=0.1", override])
+    assert str(caught.value).startswith(message)
+    path.write_text("rollout: {grops: 3}\n")
+    with pytest.raises(UserError) as caught:
+        load_config(path, ["rollout.groups=4"])
+    assert str(caught.value).startswith(f"{path}: unknown key 'rollout.grops'")
+    with pytest.raises(UserError, match=r"^the command line: env\.step_limit: "):
+        load_config(None, ["env.step_limit=5"], over=["env.step_limit=0"])
 
 
 @pytest.mark.parametrize(

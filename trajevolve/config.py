@@ -18,6 +18,7 @@ from pydantic_core import PydanticCustomError
 
 from trajevolve.credentials import tells_secret
 from trajevolve.errors import UserError
+from trajevolve.presets import ENVIRONMENTS, METHODS, PRESETS
 from trajevolve.yaml_text import read_yaml, shown
 
 LARGEST_FILE = 64 * 1024
@@ -247,75 +248,66 @@ class RunConfig(Section):
         return hashlib.md5(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-PRESETS: dict[str, dict[str, Any]] = {
-    "default": {},
-    "paper": {
-        "iterations": 150,
-        "env": {"split": "train", "step_limit": 30},
-        "agent": {"layout": "window", "answer": "tagged", "max_response_tokens": 512},
-        "rollout": {"groups": 16, "group_size": 8, "temperature": 1.0},
-        "credit": {"mode": "independent", "order": "forward", "loop_prepass": False},
-        "learner": {"lr": 1e-6, "mini_batch_steps": 256, "kl": 0.01, "clip": 0.2},
-        "evaluation": {"temperature": 0.4, "panel": "valid_seen", "selection": "valid_seen"},
-    },
-    "verl_agent_compat": {
-        "env": {"step_limit": 50},
-        "agent": {
-            "layout": "window",
-            "answer": "tagged",
-            "max_response_tokens": 512,
-            "compatibility": "verl_agent_compat",
-        },
-    },
-}
-
-ENVIRONMENTS: dict[str, dict[str, Any]] = {
-    "scienceworld": {
-        "env": {"split": "train", "step_limit": 30, "options": {"simplifications": "easy"}},
-        "agent": {"max_prompt_tokens": 4096},
-        "evaluation": {"panel": "test", "selection": "dev"},
-    },
-    "webshop": {
-        "env": {"split": "train", "step_limit": 20},
-        "agent": {"max_prompt_tokens": 4096},
-        "learner": {"mini_batch_steps": 64},
-        "evaluation": {"panel": "test", "selection": "dev"},
-    },
-}
-"""What an environment needs otherwise than ALFWorld (paper, appendix B); lies over the preset."""
-
-METHODS: dict[str, dict[str, Any]] = {
-    "grpo": {"discriminator": {"enabled": False}, "evolution": {"enabled": False}},
-}
-"""What a baseline switches off unless it is asked for ("GRPO + evolution" is one --set away)."""
-
-
-def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> RunConfig:
+def load_config(
+    path: Path | None = None,
+    overrides: Sequence[str] = (),
+    *,
+    under: Sequence[str] = (),
+    over: Sequence[str] = (),
+) -> RunConfig:
     """Read params.yaml, lay it over its preset, and apply ``a.b=value`` overrides.
+
+    Args:
+        path: the file; None: the defaults.
+        overrides: values of --set, which a mistake in one of them names.
+        under: the same from elsewhere, as from a record; lies under `overrides`.
+        over: the same from elsewhere, as from other options; lies over `overrides`.
 
     Raises:
         UserError: the file cannot be read, a key is unknown or a value is out of range; the text
             names the key and what is allowed.
     """
     content = _read_file(path) if path else {}
-    for override in overrides:
-        _apply_override(content, override)
-    return parse_config(content, source=str(path) if path else "the command line")
+    source = str(path) if path else "the command line"
+    for setting in under:
+        _apply_override(content, setting)
+    origins = {_apply_override(content, each): f"--set {_key(each)}" for each in overrides}
+    origins |= {_apply_override(content, each): source for each in over}
+    return _parse(content, source, origins)
 
 
 def parse_config(content: Mapping[str, Any], source: str = "the configuration") -> RunConfig:
     """Validate a plain mapping. Raises UserError like :func:`load_config`."""
+    return _parse(content, source, {})
+
+
+def _parse(
+    content: Mapping[str, Any], source: str, origins: Mapping[tuple[str, ...], str]
+) -> RunConfig:
+    """Validate `content`, which is of `source` but for the keys of `origins`."""
     preset = content.get("preset", "default")
     if not isinstance(preset, str) or preset not in PRESETS:
         raise UserError(
-            f"{source}: preset: {shown(preset)} is unknown; allowed: {', '.join(PRESETS)}"
+            f"{origins.get(('preset',), source)}: preset: {shown(preset)} is unknown; "
+            f"allowed: {', '.join(PRESETS)}"
         )
     try:
         base = _merge(PRESETS[preset], ENVIRONMENTS.get(_environment(content), {}))
         base = _merge(base, METHODS.get(str(content.get("method")), {}))
         return RunConfig.model_validate(_merge(base, content))
     except ValidationError as error:
-        raise UserError(f"{source}: {_explain(error)}") from None
+        location = error.errors()[0]["loc"]
+        raise UserError(f"{_origin(location, source, origins)}: {_explain(error)}") from None
+
+
+def _origin(
+    location: tuple[int | str, ...], source: str, origins: Mapping[tuple[str, ...], str]
+) -> str:
+    """Say where the value at `location` comes from; a mistake may show above the key itself."""
+    for names, origin in reversed(origins.items()):
+        if all(one == other for one, other in zip(names, location, strict=False)):
+            return origin
+    return source
 
 
 def _environment(content: Mapping[str, Any]) -> str:
@@ -342,7 +334,12 @@ def _read_file(path: Path) -> dict[str, Any]:
     return content
 
 
-def _apply_override(content: dict[str, Any], override: str) -> None:
+def _key(override: str) -> str:
+    return override.partition("=")[0]
+
+
+def _apply_override(content: dict[str, Any], override: str) -> tuple[str, ...]:
+    """Set one value in `content` and return where."""
     key, equals, value = override.partition("=")
     if not equals or not key:
         raise UserError(f"--set {override!r}: expected a.b=value, for instance rollout.groups=4")
@@ -363,6 +360,7 @@ def _apply_override(content: dict[str, Any], override: str) -> None:
             raise UserError(f"--set {override!r}: {name} has no keys below it")
         node = child
     node[names[-1]] = read_yaml(value, f"--set {override!r}")
+    return tuple(names)
 
 
 def _merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

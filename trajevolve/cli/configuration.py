@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from trajevolve.config import RunConfig
 
 PARAMS = Path("params.yaml")
-DEFAULTS = f"defaults (no {PARAMS} here)"
 
 
 def read_settings(config: Path | None, overrides: Sequence[str]) -> tuple[RunConfig, str]:
@@ -29,23 +28,27 @@ def read_settings(config: Path | None, overrides: Sequence[str]) -> tuple[RunCon
     return load_config(path, overrides), origin
 
 
-def _params_file(overrides: Sequence[str]) -> tuple[Path | None, str]:
-    """Choose params.yaml, or params.ENV.yaml where --set asks for another environment.
+def _params_file(overrides: Sequence[str], others: Sequence[str] = ()) -> tuple[Path | None, str]:
+    """Choose params.yaml, or params.ENV.yaml where --set or `others` ask for another environment.
 
     Returns:
         The file, None for the defaults, and what was chosen in words.
     """
     from trajevolve.config import load_config
+    from trajevolve.envs.registry import BUILT_IN
 
-    if not PARAMS.is_file():
-        return None, DEFAULTS
-    asked = load_config(PARAMS, overrides).env.name
-    if load_config(PARAMS).env.name == asked:
-        return PARAMS, str(PARAMS)
-    path = Path(f"{PARAMS.stem}.{asked}.yaml")
+    there = PARAMS if PARAMS.is_file() else None
+    asked = load_config(there, overrides, over=others).env.name
+    about = load_config(there).env.name
+    path = PARAMS if asked == about else Path(f"{PARAMS.stem}.{asked}.yaml")
     # Unlike Path.is_file this is False, not an error, for a name that no file can have.
     if os.path.isfile(path):
         return path, str(path)
+    missing = path if asked in BUILT_IN else PARAMS
+    if there is None:
+        return None, f"defaults (no {missing} here)"
+    if asked in BUILT_IN:
+        return None, f"defaults (no {missing} here; {PARAMS} is about another environment)"
     return None, f"defaults ({PARAMS} is about another environment)"
 
 
@@ -69,15 +72,15 @@ def evaluation_settings(
 
     given = [f"{key}={json.dumps(value)}" for key, value in chosen.items() if value is not None]
     if config is not None:
-        return load_config(config, [*overrides, *given]), str(config)
+        return load_config(config, overrides, over=given), str(config)
     model = chosen["model.name"] or ""
     run = run_of_checkpoint(model) if model else None
     if run is not None:
         recorded = list(_flat(load_manifest(run).config))
-        return load_config(None, [*recorded, *overrides, *given]), str(run)
-    path, origin = _params_file([*overrides, *given])
+        return load_config(None, overrides, under=recorded, over=given), str(run)
+    path, origin = _params_file(overrides, given)
     agent = list(_flat(recorded_agent(model), "agent.")) if model else []
-    return load_config(path, [*agent, *overrides, *given]), origin
+    return load_config(path, overrides, under=agent, over=given), origin
 
 
 def _flat(content: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

@@ -49,16 +49,21 @@ def plan(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:
 def test_train_reads_the_params_file_of_the_environment(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert plan(capsys, "--set=env=webshop")["configuration"] == "defaults (no params.yaml here)"
+    alone = plan(capsys, "--set=env=webshop")
+    assert alone["configuration"] == "defaults (no params.webshop.yaml here)"
     shutil.copy(ROOT / "params.yaml", folder)
     away = plan(capsys, "--set=env=webshop")
-    assert away["configuration"] == "defaults (params.yaml is about another environment)"
+    assert away["configuration"] == (
+        "defaults (no params.webshop.yaml here; params.yaml is about another environment)"
+    )
     shutil.copy(ROOT / "params.webshop.yaml", folder)
     for name in ("env", "env.name"):
         there = plan(capsys, f"--set={name}=webshop", "--set=iterations=3")
         assert there["configuration"] == "params.webshop.yaml"
-        assert (there["iterations"], there["episodes_per_iteration"]) == (3, 48)
+        assert (there["iterations"], there["episodes_per_iteration"]) == (3, 80)
     assert plan(capsys)["configuration"] == "params.yaml"
+    (folder / "params.yaml").unlink()
+    assert plan(capsys, "--set=env=webshop")["configuration"] == "params.webshop.yaml"
     # A name that makes no file name is no reason to fail either.
     assert main(["train", "--dry-run", "--set=env=./mine.py:Env"]) == 2
     assert "environment './mine.py:Env' is unknown" in capsys.readouterr().err
