@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ def write(path: Path, *rows: Any) -> Path:
 
 
 def test_labels_of_a_detour(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source = write(tmp_path / "rows.jsonl", SOLVED, {"task": "0", "actions": ["look", 7]})
+    source = write(tmp_path / "rows.jsonl", SOLVED, {"task": "0", "actions": ["look", None]})
     assert main(["verify", "--env", CORRIDOR, "--input", str(source)]) == 0
     solved, failed = map(json.loads, capsys.readouterr().out.splitlines())
     assert solved["labels"] == [1, 1, 0, 0, 1, 1, 1]
@@ -69,11 +70,25 @@ def test_the_loop_prepass_can_be_chosen(tmp_path: Path, capsys: pytest.CaptureFi
         b'{"task": "0"}',
         b'{"actions": []}',
         b'{"task": "0", "actions": "look"}',
+        b'{"task": "0", "actions": ["look", 7]}',
+        b'{"task": "0", "actions": [["look"]]}',
         b'{"task": null, "actions": []}',
         b'{"task": "0", "actions": [], "extra": NaN}',
         b"[" * 100_000,
     ],
-    ids=["text", "not-utf8", "list", "no-actions", "no-task", "string", "null", "nan", "nested"],
+    ids=[
+        "text",
+        "not-utf8",
+        "list",
+        "no-actions",
+        "no-task",
+        "string",
+        "number",
+        "lists",
+        "null",
+        "nan",
+        "nested",
+    ],
 )
 def test_a_bad_row_is_an_error_in_its_place(
     bad: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -108,10 +123,37 @@ def test_rows_come_from_standard_input(
     assert json.loads(capsys.readouterr().out)["minimal"] == PLAN
 
 
-def test_no_rows_are_no_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "none.jsonl").write_bytes(b"")
-    assert main(["verify", "--env", CORRIDOR, "--input", str(tmp_path / "none.jsonl")]) == 0
-    assert capsys.readouterr().out == ""
+@pytest.mark.parametrize("content", [b"", b"\n \n", b"[]", b"[\n]\n"])
+@pytest.mark.parametrize("extra", [[], ["--report", "page.md"], ["--format", "rows"]])
+def test_input_without_rows_is_one_line(
+    content: bytes,
+    extra: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "none.jsonl").write_bytes(content)
+    assert main(["verify", "--env", CORRIDOR, "--input", "none.jsonl", *extra]) == 2
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err.count("\n")) == ("", 1)
+    assert captured.err.startswith("error: --input: holds no JSON object; it is empty")
+    assert [path.name for path in tmp_path.iterdir()] == ["none.jsonl"]
+
+
+def test_a_folder_is_no_input_and_a_pipe_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["verify", "--env", CORRIDOR, "--input", str(tmp_path)]) == 2
+    assert f"--input {tmp_path}: is a folder" in capsys.readouterr().err
+    reader, writer = os.pipe()  # what `--input <(command)` hands over
+    os.write(writer, json.dumps(SOLVED).encode())
+    os.close(writer)
+    try:
+        assert main(["verify", "--env", CORRIDOR, "--input", f"/dev/fd/{reader}"]) == 0
+    finally:
+        os.close(reader)
+    assert json.loads(capsys.readouterr().out)["minimal"] == PLAN
 
 
 def talk(*answers: str, **fields: Any) -> dict[str, Any]:
@@ -130,7 +172,10 @@ def test_an_array_of_conversations_is_verified_reported_and_viewed(
     options = ["--input", str(source), "--output", str(labels), "--report", "-"]
     assert main(["verify", "--env", CORRIDOR, *options]) == 1
     captured = capsys.readouterr()
-    assert captured.err == '1 row could not be verified; see "error" there\n'
+    assert captured.err.splitlines() == [
+        f"3 rows, 1 success, 2 of 7 steps redundant -> {labels}",
+        '1 row could not be verified; see "error" there',
+    ]
     page = captured.out
     solved, failed, bad = map(json.loads, labels.read_text().splitlines())
     assert (solved["actions"], solved["labels"]) == (DETOUR, [1, 1, 0, 0, 1, 1, 1])
@@ -172,7 +217,9 @@ def test_step_records_are_gathered_and_verified(
     source, report = write(tmp_path / "steps.jsonl", *steps), tmp_path / "new" / "report.md"
     options = ["--input", str(source), "--format", "verl-agent", "--report", str(report)]
     assert main(["verify", "--env", CORRIDOR, *options]) == 0
-    first, second = map(json.loads, capsys.readouterr().out.splitlines())
+    captured = capsys.readouterr()
+    assert captured.err == ""  # the rows are on standard output: nothing more to say
+    first, second = map(json.loads, captured.out.splitlines())
     assert (first["labels"], first["trajectory"]) == ([1, 1, 0, 0, 1, 1, 1], "a")
     assert first["steps"] == [1, 3, 5, 7, 9, 11, 13]
     assert second["labels"][:5] == [1] * 5

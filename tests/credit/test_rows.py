@@ -72,6 +72,8 @@ def test_a_goal_number_needs_no_quotes():
         ('{"actions": []}', 'line 1: "task" is missing'),
         ('{"task": "x"}', 'line 1: "actions" is missing'),
         ('{"task": "x", "actions": "go"}', 'line 1: "actions": expected a list of texts, got text'),
+        ('{"task": "x", "actions": ["go", 1]}', 'line 1: "actions"[1]: expected a list of texts'),
+        ('{"task": "x", "actions": [false]}', 'line 1: "actions"[0]: expected a list of texts'),
         ('{"task": null, "actions": []}', 'line 1: "task": expected a path or id as text'),
         ('{"task": true, "actions": []}', 'line 1: "task": expected a path or id as text'),
         ('{"task": "x", "actions": []}', "line 1: the environment failed: StopIteration"),

@@ -66,7 +66,10 @@ def test_nothing_fits():
         list(to_rows([Record(1, {})]))
     with pytest.raises(UserError, match="holds no JSON object; line 1: torn; expected"):
         rows(None, None)
-    assert list(to_rows([])) == []
+    formats: tuple[Format, ...] = ("auto", "rows", "verl-agent", "conversations")
+    for name in formats:
+        with pytest.raises(UserError, match=r"holds no JSON object; it is empty; expected .*rows"):
+            to_rows([], name)
 
 
 def test_a_format_that_was_named_is_not_guessed():
@@ -90,7 +93,7 @@ def test_whatever_the_objects_hold_is_a_row_or_an_error(contents: Any, format: F
     try:
         found = rows(*contents, format=format)
     except UserError:
-        assert format == "auto"
+        assert format == "auto" or not contents
         return
     assert all(bool(record.error) == (record.content is None) for record in found)
     if format in ("verl-agent", "conversations"):

@@ -40,8 +40,14 @@ def print_table(
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     console = Console()
-    if not console.is_terminal:
+    piped = not console.is_terminal
+    if piped:
         console = Console(width=200)
     if title:
         console.print(Text(title), soft_wrap=True)
-    console.print(table)
+    if not piped:
+        console.print(table)
+        return
+    with console.capture() as drawn:
+        console.print(table)
+    typer.echo("\n".join(line.rstrip() for line in drawn.get().splitlines()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -103,18 +102,20 @@ def verify(
             each.close()
     if report is not None:
         _write_report(found.markdown(), report)
+    if output is not None:
+        note(f"{found.summary()} -> {output}")
     if bad:
         note(f'{counted(bad, "row")} could not be verified; see "error" there')
         raise typer.Exit(1)
 
 
 def _check_paths(input: Path, output: Path | None, report: Path | None) -> None:
+    from trajevolve.cli.inputs import present_file
     from trajevolve.cli.outputs import new_file
     from trajevolve.errors import UserError
 
-    # Unlike Path.is_file this is False, not an error, for a name that no file can have.
-    if str(input) != "-" and not os.path.isfile(input):
-        raise UserError(f"--input {input}: no such file; expected JSON lines of task and actions")
+    if str(input) != "-":
+        present_file("--input", input, "expected JSON lines of task and actions")
     for given in (output, report):
         if given is not None and given.resolve() == input.resolve():
             raise UserError(f"--input {input}: would be overwritten; write to another file")

@@ -41,9 +41,10 @@ def verify_rows(
     ``labels`` (0 or 1 a step), ``dependents`` (0-based indices, a list a step), ``minimal`` (the
     surviving actions, in the environment's standard form) and ``transitions``. A trajectory that
     does not succeed has ``"success": false`` and null for labels, dependents and minimal. An
-    action that cannot be executed, or is no text, is an invalid step, not an error. There is
-    no step limit. A row that cannot be read or run becomes ``{"error": "line N: ..."}``; the
-    others are not affected. Lines may be undecoded bytes: one that is not UTF-8 is a bad row.
+    action that cannot be executed, or null (an answer without one), is an invalid step, not an
+    error; anything else that is no text is one. There is no step limit. A row that cannot be read
+    or run becomes ``{"error": "line N: ..."}``; the others are not affected. Lines may be
+    undecoded bytes: one that is not UTF-8 is a bad row.
 
     Raises:
         UserError: `mode` or `order` is unknown.
@@ -122,6 +123,12 @@ def _check(row: dict[str, Any]) -> None:
             raise UserError(f'"{key}" is missing; expected {{"task": ..., "actions": [...]}}')
     if not isinstance(row["actions"], list):
         raise UserError(f'"actions": expected a list of texts, got {type_name(row["actions"])}')
+    for position, action in enumerate(row["actions"]):
+        if action is not None and not isinstance(action, str):
+            raise UserError(
+                f'"actions"[{position}]: expected a list of texts (null: an answer without an '
+                f"action), got {type_name(action)}"
+            )
 
 
 def _task(env: Environment, ref: object, tasks: dict[str, Task]) -> Task:

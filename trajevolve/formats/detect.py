@@ -36,11 +36,16 @@ def to_rows(
         task_key: where a record names its task; by default the usual keys.
 
     Raises:
-        UserError: with ``auto``, there are records, and none of them is an object that fits.
+        UserError: there is no record, or with ``auto`` none is an object that fits.
     """
     name = format
+    records = iter(records)
+    first = next(records, None)
+    if first is None:
+        raise UserError(f"--input: holds no JSON object; it is empty; {_expected()}")
+    records = chain([first], records)
     if name == "auto":
-        name, records = _detect(iter(records))
+        name, records = _detect(records)
     found: Iterator[Record] = _FORMATS[name].convert(
         (_held_to(name, record) for record in records), task_key
     )
@@ -58,20 +63,21 @@ def _detect(records: Iterator[Record]) -> tuple[Format, Iterable[Record]]:
         if name is not None:
             return name, chain(seen, records)
         stranger = stranger or record
-    if not seen:
-        return "rows", seen
-    expected = (
-        f"expected {rows.EXPECTED} (rows), {conversations.EXPECTED} (conversations), or "
-        f"{verl_agent.EXPECTED} (verl-agent)"
-    )
     if stranger is None or stranger.content is None:
         first = f"{seen[0].place}: {seen[0].error}".partition("; expected")[0]
-        raise UserError(f"--input: holds no JSON object; {first}; {expected}")
+        raise UserError(f"--input: holds no JSON object; {first}; {_expected()}")
     keys = list(stranger.content)
     shown = ", ".join(keys[:_MOST_KEYS]) + (", ..." if len(keys) > _MOST_KEYS else "")
     raise UserError(
         f"--input: the format cannot be told; {stranger.place} is an object with "
-        f"{shown or 'no keys'}; {expected}"
+        f"{shown or 'no keys'}; {_expected()}"
+    )
+
+
+def _expected() -> str:
+    return (
+        f"expected {rows.EXPECTED} (rows), {conversations.EXPECTED} (conversations), or "
+        f"{verl_agent.EXPECTED} (verl-agent)"
     )
 
 

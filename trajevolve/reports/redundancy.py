@@ -82,6 +82,13 @@ class Redundancy:
             self.verbs[verb] += 1
             self.redundant_verbs[verb] += label == 0
 
+    def summary(self) -> str:
+        """Sum up in a line: rows, successes and their redundant steps."""
+        total = self.total
+        rows = counted(total.rows + len(self.errors), "row")
+        successes = counted(total.successes, "success", "successes")
+        return f"{rows}, {successes}, {total.redundant:,} of {total.steps:,} steps redundant"
+
     def markdown(self) -> str:
         """Write the page."""
         parts = [

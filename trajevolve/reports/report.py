@@ -10,6 +10,7 @@ from typing import Any
 from trajevolve.errors import UserError
 from trajevolve.files import write_atomically
 from trajevolve.manifest import load_manifest
+from trajevolve.progress import tracked, working
 from trajevolve.reports.comparability import unlike
 from trajevolve.reports.curves import draw_curves, read_curves, stages
 from trajevolve.reports.splits import split_table
@@ -47,9 +48,10 @@ def write_report(
     summaries = [found for run_dir in run_dirs if (found := _summary(run_dir)) is not None]
     figures = {"overview": OVERVIEW, **{stage: None for stage in stages(curves)}}
     drawn = []
-    for name, chosen in figures.items():
-        if draw_curves(curves, name, out / f"{name}.png", chosen):
-            drawn.append(name)
+    with working("drawing figures"):
+        for name, chosen in tracked(list(figures.items())):
+            if draw_curves(curves, name, out / f"{name}.png", chosen):
+                drawn.append(name)
     differing = unlike([load_manifest(run_dir) for run_dir in run_dirs])
     page = _page([run_dir.name for run_dir in run_dirs], summaries, drawn, differing, evaluations)
     path = out / "report.md"

@@ -63,6 +63,8 @@ class Inputs:
         files = {"products": self.products, "attributes": self.attributes, "human": self.human}
         hashes: dict[str, Any] = {"nouns": self.nouns}
         for name, path in files.items():
+            if path is not None and path.is_dir():
+                raise UserError(f"--{name} {path}: is a folder; give WebShop's JSON file")
             if path is not None and not path.is_file():
                 raise UserError(f"--{name} {path}: no such file; give WebShop's JSON file")
             hashes[name] = None if path is None else file_sha256(path)
