@@ -51,7 +51,6 @@ LISTED = {
 #: Texts that stand for something of the reader's own, and what they are here.
 STANDS_FOR = {
     "iter_0004_evolution": "iter_0000_evolution",  # the tiny run evolves in its only iteration
-    "valid_seen/<task>/<trial>": "{task}",
 }
 TINY: dict[str, Any] = {
     "iterations": 1,
@@ -186,19 +185,30 @@ def first_game(data: Path) -> tuple[str, list[str]]:
     return str(path.parent.relative_to(data)), json.loads(path.read_text())["walkthrough"]
 
 
-def test_the_lines_of_python(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "DIR").symlink_to(data)
-    task, actions = first_game(data)
+def test_the_lines_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
     (script,) = (content for language, content in blocks(text_of("README.md")) if language)
-    names: dict[str, Any] = {"actions": actions}
-    exec(compile(substituted(script, task), "README.md", "exec"), names)
-    assert list(names["result"].labels) == [1] * len(actions)
+    names: dict[str, Any] = {}
+    exec(compile(script, "README.md", "exec"), names)
+    assert f'"labels": {list(names["result"].labels)}' in text_of("README.md")
 
 
-def substituted(text: str, task: str) -> str:
+def test_the_example_without_data(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.delenv("ALFWORLD_DATA", raising=False)
+    commands = shown(text_of("README.md"))
+    (command,) = (each for each in commands if "verify" in each and "household" in each)
+    assert main(command.split()[1:]) == 0
+    row = json.loads(capsys.readouterr().out)
+    assert row["success"] is True
+    assert f'"labels": {row["labels"]}' in text_of("README.md")
+
+
+def substituted(text: str) -> str:
     for printed, here in STANDS_FOR.items():
-        text = text.replace(printed, here.format(task=task))
+        text = text.replace(printed, here)
     return text
 
 
@@ -208,6 +218,7 @@ def project(tmp_path: Path, data: Path) -> Path:
     shutil.copy(ROOT / "Makefile", tmp_path)
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(tiny_params()))
     (tmp_path / "DIR").symlink_to(data)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     task, actions = first_game(data)
     row = json.dumps({"task": task, "actions": [*actions[:-1], "look", actions[-1]]})
     (tmp_path / "episodes.jsonl").write_text(row + "\n")
@@ -232,7 +243,7 @@ def tiny_params() -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-def test_the_commands_of_the_pages_run_as_they_are_printed(project: Path, data: Path) -> None:
+def test_the_commands_of_the_pages_run_as_they_are_printed(project: Path) -> None:
     kept = {key: value for key, value in os.environ.items() if not key.startswith("PREFECT_")}
     environment = {
         **kept,
@@ -240,14 +251,13 @@ def test_the_commands_of_the_pages_run_as_they_are_printed(project: Path, data: 
         "OMP_NUM_THREADS": "1",
         "BROWSER": "true",  # --open starts this program
     }
-    task, _ = first_game(data)
     printed = {}
     for page in PAGES:
         for command in shown(text_of(page)):
             if command in LISTED:
                 continue
             done = subprocess.run(
-                substituted(command, task),
+                substituted(command),
                 shell=True,
                 cwd=project,
                 env=environment,
