@@ -87,9 +87,7 @@ class Board:
     def begin(self) -> None:
         """Show how the policy does that training starts from."""
         measured = self._experiment.commit(0, "evaluation_before").metrics
-        self._logger.info(
-            "start: success %.3f, steps %.1f", measured["success"], measured["steps"]
-        )
+        self._logger.info("start: success %.3f, steps %.1f", measured["success"], measured["steps"])
 
     def show(self, iteration: int) -> None:
         """Show one finished iteration."""
