@@ -12,6 +12,7 @@ from trajevolve.envs.contract import Environment, Observation, Outcome, Spec
 from trajevolve.envs.findings import Broken, Inapplicable, differ
 from trajevolve.envs.kind_checks import check_coupled, check_information, check_kinds
 from trajevolve.envs.probe import NONSENSE, Probe, Walk
+from trajevolve.wording import counted
 
 __all__ = ["CHECKS", "Broken", "Inapplicable"]
 
@@ -48,7 +49,7 @@ def check_determinism(probe: Probe) -> str:
                     f"task {walk.task.id}: action {index + 1}, {action!r}, answers another "
                     f"{difference} when the episode is replayed; fix every seed at reset"
                 )
-    return f"{len(probe.walks)} episodes replayed with the same answers"
+    return f"{counted(len(probe.walks), 'episode')} replayed with the same answers"
 
 
 def check_isolation(probe: Probe) -> str:

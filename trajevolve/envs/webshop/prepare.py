@@ -99,7 +99,7 @@ def prepare(inputs: Inputs, out: Path, report: Report, part_size: int = PART_SIZ
     _claim(out, work, identity)
     with writing(out):
         parts = _make_parts(inputs, work, tag, part_size, report)
-        report(f"merging {len(parts)} parts")
+        report(f"merging {counted(len(parts), 'part')}")
         facts = _write(out, parts)
         _finish(out, identity, facts)
         shutil.rmtree(work)
