@@ -339,3 +339,12 @@ def test_a_folder_that_cannot_be_made(command: str, place: str, tmp_path: Path, 
     options = {"generate": ["--count", 1], "warmup": []}
     assert place.partition("/below")[0] in fail(command, *options[command], "--out", place)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_folder_in_the_place_of_a_file(fail: Fail, tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    common = "webshop", "prepare", "--attributes", "here", "--out", "made"
+    assert "--products here: is a folder" in fail(*common, "--products", "here")
+    assert "--input here: is a folder" in fail("verify", "--env", "alfworld", "--input", "here")
+    assert "directory" in fail("train", "--config", "here")
+    assert [path.name for path in tmp_path.iterdir()] == ["here"]

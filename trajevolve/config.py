@@ -304,7 +304,7 @@ def _origin(
     location: tuple[int | str, ...], source: str, origins: Mapping[tuple[str, ...], str]
 ) -> str:
     """Say where the value at `location` comes from; a mistake may show above the key itself."""
-    for names, origin in reversed(origins.items()):
+    for names, origin in reversed(list(origins.items())):
         if all(one == other for one, other in zip(names, location, strict=False)):
             return origin
     return source
