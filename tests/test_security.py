@@ -295,6 +295,7 @@ def test_a_folder_with_such_a_name_works(
 ) -> None:
     from trajevolve.manifest import git_state
 
+    Path(name).mkdir()
     assert main(["generate", "--count=1", f"--out={name}/valid_seen"]) == 0
     (game,) = Path(name).rglob("game.tw-pddl")
     assert git_state(Path(name)) == ""
@@ -334,7 +335,7 @@ def test_a_password_in_an_address_is_refused_and_not_repeated(
 ) -> None:
     assert main([command, "--set", f"{key}=http://me:hunter2@host"]) == 2
     err = capsys.readouterr().err
-    assert err.startswith(f"error: the command line: {key}: ")
+    assert err.startswith(f"error: --set {key}: ")
     assert "MLFLOW_TRACKING_PASSWORD" in err
     assert "hunter2" not in err
     assert list(Path().iterdir()) == []

@@ -25,7 +25,7 @@ def two_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_gc_of_everything_passes_over_an_old_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["gc"]) == 0
     said = capsys.readouterr()
-    assert said.out == "freed 0.0 MiB in 1 runs\n"
+    assert said.out == "freed 0.0 MiB in 1 run\n"
     (line,) = said.err.splitlines()
     assert line.startswith("skipped: runs/old/manifest.json: unknown key 'warp'")
 
