@@ -72,7 +72,7 @@ def test_a_run_is_interrupted_and_goes_on_with_the_command_it_names(project: Pat
     assert started == "run runs/mine: trajevolve, 2 iterations, configuration: params.yaml"
     assert note == "note: split all holds 2 tasks, evaluation.selection_size = 64"
     assert iteration.startswith("iteration 2/2: success ")
-    assert result.startswith("success ")
+    assert result.startswith("finished: success ")
     for expected in ("95 % interval", "paired tasks (95 %)", "evolved: ", "trajevolve view mine"):
         assert expected in piped.stdout
 

@@ -18,7 +18,7 @@ def rows(*lines, env=HOUSE, **options):
 
 
 def test_rows_come_back_in_order_with_what_was_found():
-    actions = ["go bathroom", "go cabinet", "open cabinet", "Take ball", 5, "look"]
+    actions = ["go bathroom", "go cabinet", "open cabinet", "Take ball", None, "look"]
     actions += ["go shelf", "place ball"]
     good, failed = rows(
         {"task": SHELF.id, "actions": actions, "agent": "mine"},

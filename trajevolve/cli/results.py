@@ -57,7 +57,6 @@ def report(
     measured = read_evaluations(evaluations or [])
     found = [find_run(run, folder) for run in runs]
     manifests = [load_manifest(run_dir) for run_dir in found]
-    note("drawing figures; the first time takes longer")
     page = write_report(found, out or Path("reports") / found[0].name, measured)
     for line in [*unlike(manifests), *filter(None, map(_missing_shards, found))]:
         note(f"note: {line}")
