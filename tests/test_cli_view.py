@@ -152,7 +152,8 @@ def rows_of(path: Path, *actions: list[Any], mode: str = "cumulative") -> Path:
 
 @pytest.mark.parametrize("mode", ["cumulative", "independent"])
 def test_what_verify_wrote_is_played_for_its_texts(tmp_path: Path, view: View, mode: str) -> None:
-    source = rows_of(tmp_path / "v.jsonl", DETOUR, ["look", None], [*PLAN, "go to room 2"], mode=mode)
+    actions = DETOUR, ["look", None], [*PLAN, "go to room 2"]
+    source = rows_of(tmp_path / "v.jsonl", *actions, mode=mode)
     page = view(source, "--env", ENV)[1]
     detour, failure, longer = page["trajectories"]
     text = page["strings"]
