@@ -11,7 +11,7 @@ import pytest
 import torch
 from huggingface_hub import ModelCard
 from mlflow import MlflowClient
-from toys.training import make_model, toy_config
+from toys.training import make_model, toy_config, trained_run
 
 from trajevolve import closing
 from trajevolve.closing import conclude
@@ -19,8 +19,6 @@ from trajevolve.config import parse_config
 from trajevolve.experiment import Experiment
 from trajevolve.model_card import CARD, base_model, model_card, stored_summary
 from trajevolve.record import record_iteration
-from trajevolve.schedule import all_stages
-from trajevolve.stages import STAGES
 from trajevolve.viewer.ends import PAGE, ends
 
 
@@ -32,13 +30,10 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Experiment]:
     project = tmp_path_factory.mktemp("project")
     make_model(project / "model")
     config = toy_config(project / "model", iterations=1, evolution={"every": 1}, tracking={})
-    experiment = Experiment(project / "runs" / "mine", config, project)
-    for iteration, stage in all_stages(config):
-        STAGES[stage](experiment, iteration)
-    for iteration in (0, 1):
-        record_iteration(experiment, iteration)
-    yield experiment
-    experiment.close()
+    with trained_run(config, project, "mine") as experiment:
+        for iteration in (0, 1):
+            record_iteration(experiment, iteration)
+        yield experiment
     torch.set_num_threads(threads)
 
 

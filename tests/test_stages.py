@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from toys.training import make_model, toy_config
+from toys.training import make_model, toy_config, trained_run
 
 from trajevolve.config import RunConfig
 from trajevolve.errors import UserError
@@ -38,11 +38,8 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> RunConfig:
 @pytest.fixture(scope="module")
 def finished(config: RunConfig, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Experiment]:
     project = tmp_path_factory.mktemp("project")
-    experiment = Experiment(project / "runs" / "whole", config, project)
-    for iteration, stage in all_stages(config):
-        STAGES[stage](experiment, iteration)
-    yield experiment
-    experiment.close()
+    with trained_run(config, project, "whole") as experiment:
+        yield experiment
 
 
 def contents(experiment: Experiment) -> dict[tuple[int, str], str]:

@@ -22,11 +22,14 @@ from trajevolve.description import changes, code, facts, plain
 from trajevolve.errors import UserError
 from trajevolve.ledger import Commit
 from trajevolve.manifest import Manifest, load_manifest
+from trajevolve.models.loading import tokenizer_class
 from trajevolve.reports.tables import end_rows, figure, markdown, outcome_line
 from trajevolve.wording import counted
 
 CARD = "model_card.md"
 """Name in the run's folder; beside exported weights it is README.md, as the hub expects."""
+
+TAGS = ("reinforcement-learning", "agents", "trajevolve")
 
 _CACHED = re.compile(r"models--([\w.-]+?)--([\w.-]+)")
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
@@ -111,14 +114,8 @@ def _front_matter(manifest: Manifest, config: RunConfig, summary: Mapping[str, A
         "library_name": "transformers",
         "pipeline_tag": "text-generation",
         "language": ["en"],
-        "tags": [
-            "reinforcement-learning",
-            "agents",
-            "trajevolve",
-            *dict.fromkeys([config.method, config.env.name]),
-        ],
+        "tags": list(dict.fromkeys((*TAGS, config.method, config.env.name))),
     }
-    content["tags"] = list(dict.fromkeys(content["tags"]))
     base = base_model(config.model.name)
     if base is not None:
         content["base_model"] = base
@@ -218,11 +215,7 @@ def _lineage(manifest: Manifest, commit: Commit) -> str:
 
 
 def _tokenizer(checkpoint: Path) -> str:
-    """Name the class that loads it; AutoTokenizer takes another than a generic one says."""
-    path = checkpoint / "tokenizer_config.json"
     try:
-        named = json.loads(path.read_text(encoding="utf-8")).get("tokenizer_class")
+        return tokenizer_class(checkpoint)
     except (OSError, ValueError, AttributeError):
         return "AutoTokenizer"
-    generic = named in ("TokenizersBackend", "PreTrainedTokenizerFast")
-    return "PreTrainedTokenizerFast" if generic else "AutoTokenizer"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,10 @@ from toys.lane import Lane
 from trajevolve.agent.agents import LanguageAgent
 from trajevolve.agent.contract import Decision, Turn
 from trajevolve.config import AgentConfig, EnvConfig, RunConfig, parse_config
+from trajevolve.experiment import Experiment
 from trajevolve.rollout import Episode, play
+from trajevolve.schedule import all_stages
+from trajevolve.stages import STAGES
 from trajevolve.trajectory import Trajectory
 
 ENVIRONMENT = "toys.lane:Lane"
@@ -90,6 +94,15 @@ def toy_config(model: Path, **changes: Any) -> RunConfig:
         "tracking": {"enabled": False},
     }
     return parse_config({**content, **changes})
+
+
+@contextmanager
+def trained_run(config: RunConfig, project: Path, name: str) -> Iterator[Experiment]:
+    """Do all stages of a run, and close it after the block; Prefect and the record are left out."""
+    with closing(Experiment(project / "runs" / name, config, project)) as experiment:
+        for iteration, stage in all_stages(config):
+            STAGES[stage](experiment, iteration)
+        yield experiment
 
 
 def main(arguments: Sequence[str]) -> int:

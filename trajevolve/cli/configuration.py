@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,24 +69,21 @@ def evaluation_settings(
     from trajevolve.cli.policies import recorded_agent, run_of_checkpoint
     from trajevolve.config import load_config
     from trajevolve.manifest import load_manifest
+    from trajevolve.tracking import flatten
 
-    given = [f"{key}={json.dumps(value)}" for key, value in chosen.items() if value is not None]
+    given = _assignments({key: value for key, value in chosen.items() if value is not None})
     if config is not None:
         return load_config(config, overrides, over=given), str(config)
     model = chosen["model.name"] or ""
     run = run_of_checkpoint(model) if model else None
     if run is not None:
-        recorded = list(_flat(load_manifest(run).config))
+        recorded = _assignments(flatten(load_manifest(run).config))
         return load_config(None, overrides, under=recorded, over=given), str(run)
     path, origin = _params_file(overrides, given)
-    agent = list(_flat(recorded_agent(model), "agent.")) if model else []
+    agent = _assignments(flatten(recorded_agent(model), "agent.")) if model else []
     return load_config(path, overrides, under=agent, over=given), origin
 
 
-def _flat(content: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
-    """Write nested settings as --set would take them."""
-    for key, value in content.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}={json.dumps(value)}"
+def _assignments(values: Mapping[str, Any]) -> list[str]:
+    """Write values by dotted key as --set would take them."""
+    return [f"{key}={json.dumps(value)}" for key, value in values.items()]

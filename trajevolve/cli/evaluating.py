@@ -210,6 +210,7 @@ def _conditions(settings: RunConfig, policy: str | None, seed: int) -> dict[str,
 def show(evaluation: Evaluation, facts: dict[str, Any]) -> None:
     """Print the table for people."""
     from trajevolve.cli.output import print_table
+    from trajevolve.reports.tables import figure
 
     rows = [_cells(name, row) for name, row in evaluation.types.items()]
     rows.append(_cells("all", evaluation.overall))
@@ -221,7 +222,7 @@ def show(evaluation: Evaluation, facts: dict[str, Any]) -> None:
     print_table(COLUMNS, rows, title=title)
     overall = evaluation.overall
     if overall.score != overall.success:
-        typer.echo(f"mean score, of which success is 100 %: {_percent(overall.score)}")
+        typer.echo(f"mean score, of which success is 100 %: {figure(overall.score, share=True)}")
 
 
 def show_comparison(comparison: Comparison) -> None:
@@ -239,21 +240,18 @@ def show_comparison(comparison: Comparison) -> None:
 
 
 def _cells(name: str, row: Row) -> tuple[str, ...]:
-    low, high = row.success_interval
+    from trajevolve.reports.tables import figure, interval
+
     return (
         name,
         str(row.tasks),
-        _percent(row.success),
-        f"{100 * low:.1f}-{100 * high:.1f} %",
+        figure(row.success, share=True),
+        interval(row.success_interval),
         _figure(row.steps),
         _figure(row.steps_successful),
-        _percent(row.redundancy),
-        _percent(row.invalid_share),
+        figure(row.redundancy, share=True),
+        figure(row.invalid_share, share=True),
     )
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f} %"
 
 
 def _figure(value: float | None) -> str:

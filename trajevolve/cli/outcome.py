@@ -37,10 +37,10 @@ def show_outcome(summary: Mapping[str, Any], run_dir: Path, settings: RunConfig)
 
 def outcome_rows(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Return the rows (what, before, after), the interval of the success below it."""
-    from trajevolve.reports.tables import end_rows
+    from trajevolve.reports.tables import end_rows, interval
 
     first, *others = end_rows(summary)
-    before, after = (_interval(summary[end]["success_interval"]) for end in ("before", "after"))
+    before, after = (interval(summary[end]["success_interval"]) for end in ("before", "after"))
     return [first, ("  95 % interval", before, after), *others]
 
 
@@ -106,8 +106,3 @@ def same_command(run: str, config: Path | None, overrides: Sequence[str]) -> str
     parts += [] if config is None else ["--config", str(config)]
     parts += [part for override in overrides for part in ("--set", override)]
     return f"{program()} {shlex.join(parts)}"
-
-
-def _interval(ends: Sequence[float]) -> str:
-    low, high = ends
-    return f"{100 * low:.1f}-{100 * high:.1f} %"

@@ -35,13 +35,13 @@ def _expert(environment: str) -> Agent:
     from trajevolve.errors import UserError
 
     if environment == "alfworld":
-        from trajevolve.envs.alfworld.clumsy import Clumsiness, ClumsyExpert
+        from trajevolve.envs.alfworld import clumsy as searching
 
-        return ClumsyExpert(Clumsiness(careful_share=1.0, careful=(0.0, 0.0)))
+        return searching.ClumsyExpert(searching.CAREFUL)
     if environment == "webshop":
-        from trajevolve.envs.webshop.clumsy import CAREFUL, ClumsyShopper
+        from trajevolve.envs.webshop import clumsy as shopping
 
-        return ClumsyShopper(CAREFUL)
+        return shopping.ClumsyShopper(shopping.CAREFUL)
     raise UserError(f"--policy expert: environment {environment} has none; use random")
 
 

@@ -60,14 +60,25 @@ def _load(path: Path, config: ModelConfig) -> tuple[Any, Any]:
 
 
 def _load_tokenizer(path: Path) -> Any:
-    """Load what the folder says; AutoTokenizer overrules a generic class for some model types."""
-    from transformers import AutoTokenizer, PreTrainedTokenizerFast
+    import transformers
 
-    settings = path / "tokenizer_config.json"
-    named = json.loads(settings.read_text()).get("tokenizer_class") if settings.is_file() else None
-    generic = named in ("TokenizersBackend", "PreTrainedTokenizerFast")
-    loader = PreTrainedTokenizerFast if generic else AutoTokenizer
+    loader = getattr(transformers, tokenizer_class(path))
     return loader.from_pretrained(path, local_files_only=True, trust_remote_code=False)
+
+
+def tokenizer_class(path: Path) -> str:
+    """Name the class of transformers that loads the tokenizer of a model folder as it says.
+
+    AutoTokenizer overrules a generic class for some model types.
+
+    Raises:
+        OSError, ValueError: ``tokenizer_config.json`` cannot be read.
+    """
+    settings = path / "tokenizer_config.json"
+    content = json.loads(settings.read_text(encoding="utf-8")) if settings.is_file() else {}
+    named = content.get("tokenizer_class")
+    generic = named in ("TokenizersBackend", "PreTrainedTokenizerFast")
+    return "PreTrainedTokenizerFast" if generic else "AutoTokenizer"
 
 
 def resolve_device(device: str) -> str:

@@ -20,6 +20,7 @@ from trajevolve.config import EnvConfig
 from trajevolve.envs.contract import Environment, Kind, Observation, Outcome, Spec, Task
 from trajevolve.envs.registry import make_env
 from trajevolve.envs.scienceworld.clumsy import Clumsiness, ClumsyFollower
+from trajevolve.errors import UserError
 from trajevolve.models.cloning import CloningConfig
 from trajevolve.models.practice import CHUNK, Lesson
 from trajevolve.models.small import SmallArchitecture
@@ -145,7 +146,7 @@ class RecordedEnvironment(Environment):
 
     def task(self, ref: str) -> Task:
         """Refuse: recordings are given, not looked up."""
-        raise NotImplementedError("a recording is its own task")
+        raise UserError(f"task {ref!r}: recordings are given, not looked up")
 
     def tasks(self, split: str, count: int | None = None, seed: int = 0) -> Sequence[Task]:
         """List nothing."""

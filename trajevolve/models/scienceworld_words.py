@@ -6,15 +6,13 @@ always the same), the air, empty containers, states of devices.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
-from trajevolve.envs.scienceworld.clumsy import ROOMS
+from trajevolve.envs.scienceworld.clumsy import COLOURS, ROOMS
 from trajevolve.models.tokenizer import JUDGE, SPECIAL, Reading, build_tokenizer
 from trajevolve.trajectory import Trajectory
 
-COLOURS = ("red", "green", "blue", "orange", "purple", "yellow")
 POTS = 10
 
 READING = Reading(
@@ -83,8 +81,3 @@ def name_groups(tokenizer: Any) -> list[list[int]]:
 def _names() -> list[str]:
     boxes = [f"{colour} box" for colour in COLOURS]
     return boxes + [f"flower pot {number}" for number in range(1, POTS + 1)]
-
-
-def plain(text: str) -> str:
-    """Return `text` as the model sees it."""
-    return re.sub(" +", " ", " ".join(READING.split(text)))

@@ -100,16 +100,21 @@ def figure(value: float | None, share: bool) -> str:
     return f"{100 * value:.1f} %" if share else f"{value:.2f}"
 
 
+def interval(ends: Sequence[float]) -> str:
+    """Write a 95 % interval of a share, in percent."""
+    low, high = ends
+    return f"{100 * low:.1f}-{100 * high:.1f} %"
+
+
 def _run_row(summary: Summary) -> tuple[str, ...]:
     before, after = summary["before"], summary["after"]
-    low, high = after["success_interval"]
     return (
         summary["run"],
         summary["method"],
         str(summary["seed"]),
         figure(before["success"], True),
         figure(after["success"], True),
-        f"{100 * low:.1f}-{100 * high:.1f} %",
+        interval(after["success_interval"]),
         figure(before["steps"], False),
         figure(after["steps"], False),
         figure(before["redundancy"], True),

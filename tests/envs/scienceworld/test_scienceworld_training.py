@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from toys.training import trained_run
 
 from trajevolve.config import load_config
 from trajevolve.envs.contract import Kind
 from trajevolve.experiment import Experiment
-from trajevolve.schedule import all_stages
-from trajevolve.stages import STAGES
 
 ROOT = Path(__file__).parents[3]
 TYPES = "find-non-living-thing,find-living-thing"
@@ -37,11 +36,8 @@ pytestmark = pytest.mark.slow
 def trained(installed: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Experiment]:
     project = tmp_path_factory.mktemp("project")
     config = load_config(ROOT / "params.scienceworld.yaml", SMALL)
-    experiment = Experiment(project / "runs" / "science", config, project)
-    for iteration, stage in all_stages(config):
-        STAGES[stage](experiment, iteration)
-    yield experiment
-    experiment.close()
+    with trained_run(config, project, "science") as experiment:
+        yield experiment
 
 
 def test_the_built_in_policy_speaks_the_simulators_language(trained: Experiment) -> None:

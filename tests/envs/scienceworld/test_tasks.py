@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from trajevolve.envs.scienceworld.instance import Instance
 from trajevolve.envs.scienceworld.simplifications import for_simulator, parse
 from trajevolve.envs.scienceworld.splits import counts, members, variations
-from trajevolve.envs.scienceworld.tasks import TaskList, parse_ref, task_of
+from trajevolve.envs.scienceworld.tasks import parse_ref, task_of
+from trajevolve.envs.task_list import TaskList
 from trajevolve.errors import UserError
 
 
@@ -100,7 +101,7 @@ def test_tasks_are_described_when_they_are_looked_at():
     asked = []
     listed = TaskList(
         [Instance("boil", n, "easy") for n in range(5)],
-        lambda instance: asked.append(instance.variation) or "",
+        lambda instance: task_of(instance, lambda each: asked.append(each.variation) or ""),
     )
     assert len(listed) == 5 and listed[1:3][1].id == "boil/2@easy" and asked == [2]
 

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from toys.training import trained_run
 
 from trajevolve.config import load_config
 from trajevolve.experiment import Experiment
-from trajevolve.schedule import all_stages
-from trajevolve.stages import STAGES
 from trajevolve.summary import summarise
 
 ROOT = Path(__file__).parents[3]
@@ -32,11 +31,8 @@ pytestmark = pytest.mark.slow
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Experiment]:
     project = tmp_path_factory.mktemp("project")
     config = load_config(ROOT / "params.webshop.yaml", SMALL)
-    experiment = Experiment(project / "runs" / "shop", config, project)
-    for iteration, stage in all_stages(config):
-        STAGES[stage](experiment, iteration)
-    yield experiment
-    experiment.close()
+    with trained_run(config, project, "shop") as experiment:
+        yield experiment
 
 
 def test_the_built_in_policy_can_shop_and_has_much_to_learn(trained: Experiment) -> None:

@@ -1,9 +1,4 @@
-"""An expert made clumsy on purpose: it knows the task and slips all the time.
-
-Its episodes warm up the built-in policy and pre-train the discriminator. Each episode is careful
-or careless throughout, so the policy that imitates them holds both side by side, as a base
-language model does, and reinforcement learning can choose.
-"""
+"""An expert made clumsy on purpose: it knows the task and slips all the time."""
 
 from __future__ import annotations
 
@@ -13,19 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from trajevolve.agent.agents import ScriptedAgent
+from trajevolve.agent.clumsiness import Slips, one_of
 from trajevolve.agent.contract import Turn
 from trajevolve.envs.alfworld.searcher import Searcher
 
 
 @dataclass(frozen=True)
-class Clumsiness:
+class Clumsiness(Slips):
     """How often and how an expert slips.
 
     Attributes:
-        careful_share: share of careful episodes.
-        careful: least and greatest probability of a slip at a step of a careful episode; each
-            episode draws its own, uniformly.
-        careless: the same of the others.
         wander: relative frequency of going to some receptacle for nothing.
         fiddle: of opening or closing what is at hand.
         grab: of taking some object.
@@ -34,7 +26,6 @@ class Clumsiness:
         confuse: of naming a thing that is not there, an invalid action.
     """
 
-    careful_share: float = 0.25
     careful: tuple[float, float] = (0.05, 0.35)
     careless: tuple[float, float] = (0.7, 0.97)
     wander: float = 0.42
@@ -44,19 +35,11 @@ class Clumsiness:
     look: float = 0.12
     confuse: float = 0.05
 
-    def draw(self, rng: np.random.Generator) -> float:
-        """Draw an episode's probability of a slip at a step."""
-        is_careful = self.careful_share > 0 and rng.random() < self.careful_share
-        return float(rng.uniform(*(self.careful if is_careful else self.careless)))
 
-    @property
-    def slips(self) -> dict[str, float]:
-        """Kind of slip -> probability, given that one happens."""
-        names = ("wander", "fiddle", "grab", "put_back", "look", "confuse")
-        total = sum(getattr(self, name) for name in names)
-        return {name: getattr(self, name) / total for name in names}
+CAREFUL = Clumsiness(careful_share=1.0, careful=(0.0, 0.0))
+"""Never slips."""
 
-
+KINDS = ("wander", "fiddle", "grab", "put_back", "look", "confuse")
 PREFIXES: dict[str, tuple[str, ...]] = {
     "wander": ("go to ",),
     "fiddle": ("open ", "close "),
@@ -92,12 +75,11 @@ class ClumsyExpert(ScriptedAgent):
             self._episodes.pop(slot, None)
 
     def _slip(self, rng: np.random.Generator, admissible: tuple[str, ...], planned: str) -> str:
-        slips = self.clumsiness.slips
-        kind = str(rng.choice(list(slips), p=list(slips.values())))
+        kind = self.clumsiness.slip(KINDS, rng)
         if kind == "confuse":
             return _confused(rng, planned)
         options = [action for action in admissible if action.startswith(PREFIXES[kind])]
-        return options[int(rng.integers(len(options)))] if options else planned
+        return one_of(options, rng) or planned
 
 
 def _confused(rng: np.random.Generator, planned: str) -> str:

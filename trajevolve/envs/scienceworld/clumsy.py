@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from trajevolve.agent.agents import ScriptedAgent
+from trajevolve.agent.clumsiness import Slips, one_of
 from trajevolve.agent.contract import Turn
 from trajevolve.envs.contract import Environment, Task
 from trajevolve.envs.scienceworld.simplifications import EASY
@@ -30,14 +31,10 @@ _WAYS = re.compile("door|inventory|agent|air")
 
 
 @dataclass(frozen=True)
-class Clumsiness:
+class Clumsiness(Slips):
     """How often and how a follower slips.
 
     Attributes:
-        careful_share: share of careful episodes.
-        careful: least and greatest probability of a slip before a step of the solution in a
-            careful episode; each episode draws its own, uniformly.
-        careless: the same of the others.
         query: relative frequency of looking at something, or around.
         wander: of going to a room next door and back.
         fumble: of picking something up and putting it down again.
@@ -47,7 +44,6 @@ class Clumsiness:
         confuse: of an action that is not possible here.
     """
 
-    careful_share: float = 0.25
     careful: tuple[float, float] = (0.0, 0.15)
     careless: tuple[float, float] = (0.3, 0.65)
     query: float = 0.35
@@ -57,16 +53,6 @@ class Clumsiness:
     wait: float = 0.05
     mistake: float = 0.4
     confuse: float = 0.15
-
-    def draw(self, rng: np.random.Generator) -> float:
-        """Draw an episode's probability of a slip."""
-        is_careful = self.careful_share > 0 and rng.random() < self.careful_share
-        return float(rng.uniform(*(self.careful if is_careful else self.careless)))
-
-    def slip(self, rng: np.random.Generator) -> str:
-        """Draw a kind of slip."""
-        weights = np.array([getattr(self, kind) for kind in KINDS])
-        return KINDS[int(rng.choice(len(KINDS), p=weights / weights.sum()))]
 
 
 @dataclass
@@ -128,25 +114,25 @@ class ClumsyFollower(ScriptedAgent):
 
     def _slip(self, walk: _Walk, things: Sequence[str]) -> str:
         """Begin a slip: return its first action, "" where nothing of the kind is possible."""
-        kind, rng = self.clumsiness.slip(walk.rng), walk.rng
+        kind, rng = self.clumsiness.slip(KINDS, walk.rng), walk.rng
         exits = [room for room in ROOMS if room in things and room != walk.room]
         ahead = " ".join(walk.left)
         aside = [t for t in things if t not in ROOMS and t not in ahead and not _WAYS.search(t)]
         if kind == "wait":
             return "wait1"
         if kind == "query":
-            thing = _one_of(aside, rng)
+            thing = one_of(aside, rng)
             queries = ["look around", "inventory", f"look at {thing}", f"examine {thing}"]
-            return _one_of(queries if thing else queries[:2], rng)
+            return one_of(queries if thing else queries[:2], rng)
         if kind == "wander" and walk.room and exits:
             walk.begun.append(f"go to {walk.room}")
-            return f"go to {_one_of(exits, rng)}"
+            return f"go to {one_of(exits, rng)}"
         if kind == "door" and exits:
-            door = _one_of(exits, rng)
+            door = one_of(exits, rng)
             walk.begun.append(f"open door to {door}")
             return f"close door to {door}"
         if kind == "fumble" and aside:
-            walk.picking = _one_of(aside, rng)
+            walk.picking = one_of(aside, rng)
             return f"pick up {walk.picking}"
         if kind == "mistake":
             return _another_box(walk.left[0], rng)
@@ -179,16 +165,12 @@ def _another_box(action: str, rng: np.random.Generator) -> str:
     """Return `action` with a box of another colour; "" where it has none."""
     found = _BOX.search(action)
     others = [colour for colour in COLOURS if found and colour != found[1]]
-    return _BOX.sub(f"{_one_of(others, rng)} box", action) if found else ""
+    return _BOX.sub(f"{one_of(others, rng)} box", action) if found else ""
 
 
 def _confused(walk: _Walk, exits: Sequence[str], aside: Sequence[str]) -> str:
     """Go where no door leads, or do with a thing what cannot be done."""
     far = [room for room in ROOMS if room not in exits and room != walk.room]
-    thing = _one_of(aside, walk.rng) or "box"
-    wrong = [f"go to {_one_of(far, walk.rng)}", f"take {thing}", f"open {thing}", "put down box"]
-    return _one_of(wrong, walk.rng)
-
-
-def _one_of(options: Sequence[str], rng: np.random.Generator) -> str:
-    return options[int(rng.integers(len(options)))] if options else ""
+    thing = one_of(aside, walk.rng) or "box"
+    wrong = [f"go to {one_of(far, walk.rng)}", f"take {thing}", f"open {thing}", "put down box"]
+    return one_of(wrong, walk.rng)

@@ -16,7 +16,8 @@ from trajevolve.envs.scienceworld.jvm import Answer, Launch
 from trajevolve.envs.scienceworld.pool import shared_pool
 from trajevolve.envs.scienceworld.sight import names_in_sight
 from trajevolve.envs.scienceworld.splits import members
-from trajevolve.envs.scienceworld.tasks import ENV, TaskList, parse_ref, task_of
+from trajevolve.envs.scienceworld.tasks import ENV, parse_ref, task_of
+from trajevolve.envs.task_list import TaskList
 
 LONGEST_ACTION = 300
 """Characters; nothing longer is an action, and the simulator's parser is not asked."""
@@ -135,14 +136,17 @@ class ScienceWorldEnvironment(Environment):
         return task_of(parse_ref(ref, self.simplifications), self._describe)
 
     def tasks(self, split: str, count: int | None = None, seed: int = 0) -> Sequence[Task]:
-        """List a split; with `count` a seeded sample in which the task types take turns."""
+        """List a split; with `count` a seeded sample in which the task types take turns.
+
+        Each costs the simulator a load, so they are made when they are looked at.
+        """
         chosen = [
             Instance(name, number, self.simplifications)
             for name, number in members(split, count, seed)
         ]
         for name in {each.name for each in chosen}:
             simple.check_playable(name, self.simplifications)
-        return TaskList(chosen, self._describe)
+        return TaskList(chosen, lambda each: task_of(each, self._describe))
 
     def gold(self, task: Task) -> tuple[str, ...]:
         """Return the benchmark's own solution of `task`, in a Java process kept for that."""

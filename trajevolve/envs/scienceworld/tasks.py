@@ -7,8 +7,7 @@ An id says all that a task is: ``boil/12@easy`` is variation 12 of boiling with 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from typing import Any, overload
+from collections.abc import Callable
 
 from trajevolve.envs.contract import Task
 from trajevolve.envs.scienceworld import simplifications
@@ -59,25 +58,3 @@ def parse_ref(ref: str, usual: str) -> Instance:
     chosen = simplifications.parse(simple) if simple else usual
     simplifications.check_playable(name, chosen)
     return Instance(name, int(number), chosen)
-
-
-class TaskList(Sequence[Task]):
-    """Tasks that are made when they are looked at: each costs the simulator a load."""
-
-    def __init__(self, instances: Sequence[Instance], describe: Describe) -> None:
-        self._instances = instances
-        self._describe = describe
-
-    def __len__(self) -> int:
-        return len(self._instances)
-
-    @overload
-    def __getitem__(self, place: int) -> Task: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> TaskList: ...
-
-    def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, slice):
-            return TaskList(self._instances[place], self._describe)
-        return task_of(self._instances[place], self._describe)

@@ -1,9 +1,4 @@
-"""A shopper made clumsy on purpose: it knows what it wants and slips all the time.
-
-Its episodes warm up the built-in policy and pre-train the discriminator. Each episode is careful
-or careless throughout, so the policy that imitates them holds both side by side, as a base
-language model does, and reinforcement learning can choose.
-"""
+"""A shopper made clumsy on purpose: it knows what it wants and slips all the time."""
 
 from __future__ import annotations
 
@@ -13,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trajevolve.agent.agents import ScriptedAgent
+from trajevolve.agent.clumsiness import Slips, one_of
 from trajevolve.agent.contract import Turn
 from trajevolve.envs.webshop.session import BACK, BUY, NEXT, PREV, TABS, Page
 from trajevolve.envs.webshop.shopper import View, planned
@@ -27,14 +23,10 @@ SLIPS: dict[Page, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Clumsiness:
+class Clumsiness(Slips):
     """How often and how a shopper slips.
 
     Attributes:
-        careful_share: share of careful episodes.
-        careful: least and greatest probability of a slip at a step of a careful episode; each
-            episode draws its own, uniformly.
-        careless: the same of the others.
         vague: relative frequency of searching for a part of what is wanted.
         browse: of turning a page of results.
         open: of opening some product.
@@ -46,7 +38,6 @@ class Clumsiness:
         confuse: of an action that is not possible here.
     """
 
-    careful_share: float = 0.25
     careful: tuple[float, float] = (0.0, 0.2)
     careless: tuple[float, float] = (0.5, 0.85)
     vague: float = 0.1
@@ -58,17 +49,6 @@ class Clumsiness:
     leave: float = 0.1
     rash: float = 0.12
     confuse: float = 0.07
-
-    def draw(self, rng: np.random.Generator) -> float:
-        """Draw an episode's probability of a slip at a step."""
-        is_careful = self.careful_share > 0 and rng.random() < self.careful_share
-        return float(rng.uniform(*(self.careful if is_careful else self.careless)))
-
-    def slip(self, page: Page, rng: np.random.Generator) -> str:
-        """Draw a kind of slip that can happen on `page`."""
-        kinds = SLIPS[page]
-        weights = np.array([getattr(self, kind) for kind in kinds])
-        return kinds[int(rng.choice(len(kinds), p=weights / weights.sum()))]
 
 
 CAREFUL = Clumsiness(careful_share=1.0, careful=(0.0, 0.0))
@@ -94,13 +74,13 @@ class ClumsyShopper(ScriptedAgent):
         view = View.of(turn)
         if rng.random() >= level:
             return planned(view)
-        kind = self.clumsiness.slip(view.state.page, rng)
+        kind = self.clumsiness.slip(SLIPS[view.state.page], rng)
         if kind == "vague":
             return _vague(view, rng)
         if kind == "confuse":
             return _confused(view, turn.observation.admissible or (), rng)
         options = _slips(kind, view, turn.observation.admissible or ())
-        return options[int(rng.integers(len(options)))] if options else planned(view)
+        return one_of(options, rng) or planned(view)
 
     def release(self, slots: Iterable[int]) -> None:
         """Forget finished episodes."""
@@ -127,7 +107,7 @@ def _slips(kind: str, view: View, admissible: tuple[str, ...]) -> list[str]:
 def _vague(view: View, rng: np.random.Generator) -> str:
     """Search for the options alone, or for all but the options."""
     parts = [" ".join(part) for part in (view.wish.words, view.wish.values) if part]
-    return f"search[{parts[int(rng.integers(len(parts)))]}]"
+    return f"search[{one_of(parts, rng)}]"
 
 
 def _confused(view: View, admissible: tuple[str, ...], rng: np.random.Generator) -> str:
@@ -136,4 +116,4 @@ def _confused(view: View, admissible: tuple[str, ...], rng: np.random.Generator)
         return planned(view)[:-1]
     elsewhere = [f"click[{text}]" for text in (BUY, NEXT, *TABS, *view.wish.values)]
     absent = [action for action in elsewhere if action not in admissible]
-    return absent[int(rng.integers(len(absent)))] if absent else planned(view)
+    return one_of(absent, rng) or planned(view)

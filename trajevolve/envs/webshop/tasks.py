@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, overload
 
 import numpy as np
 
 from trajevolve.envs.contract import Task
+from trajevolve.envs.task_list import TaskList
 from trajevolve.envs.webshop.catalogue import Catalogue
-from trajevolve.envs.webshop.splits import Numbers
 from trajevolve.errors import UserError
 from trajevolve.seeds import derive_seed
 
@@ -35,6 +34,8 @@ def find_task(shop: Catalogue, ref: str) -> Task:
 def list_tasks(shop: Catalogue, split: str, count: int | None, seed: int) -> Sequence[Task]:
     """List a split in order of its numbers; with `count`, a seeded sample of that many.
 
+    A split may have millions, so the tasks are made when they are looked at.
+
     Raises:
         UserError: the split is unknown.
     """
@@ -42,26 +43,4 @@ def list_tasks(shop: Catalogue, split: str, count: int | None, seed: int) -> Seq
     if count is not None and count < len(numbers):
         rng = np.random.default_rng(derive_seed("webshop tasks", split, seed, count))
         numbers = np.sort(rng.choice(numbers, count, replace=False))
-    return TaskList(shop, numbers)
-
-
-class TaskList(Sequence[Task]):
-    """Tasks that are made when they are looked at: a split may have millions."""
-
-    def __init__(self, shop: Catalogue, numbers: Numbers) -> None:
-        self._shop = shop
-        self._numbers = numbers
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    @overload
-    def __getitem__(self, place: int) -> Task: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> TaskList: ...
-
-    def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, slice):
-            return TaskList(self._shop, self._numbers[place])
-        return task_of(self._shop, int(self._numbers[place]))
+    return TaskList(numbers, lambda number: task_of(shop, int(number)))
