@@ -2,9 +2,13 @@
 
 A 10-step and a 39-step solution of the benchmark, made clumsy, are verified three ways: by naive
 replay (a reset and the whole sequence for every trial, written apart from the package), and by the
-package with one environment object and with two. The last two alternate.
+package with one environment object and with two. The last two alternate. Then the successes of a
+small rollout are verified, as training does it, by one object and by two.
 
-    python benchmarks/replay_only.py [--repeats 2] [--output docs/records/replay_only.json]
+A young Java process compiles what it executes on another core, so that one alone already takes
+most of two cores; `--warm-up` verifications come first.
+
+    python benchmarks/replay_only.py [--repeats 3] [--output docs/records/replay_only.json]
 """
 
 from __future__ import annotations
@@ -19,17 +23,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from trajevolve.config import EnvConfig
+from trajevolve.config import CreditConfig, EnvConfig
+from trajevolve.credit.lots import verify_lots
 from trajevolve.credit.replay import ReplayGraph
 from trajevolve.credit.verification import Verification, verify_on
+from trajevolve.deadline import Deadline
 from trajevolve.envs.contract import Environment, Kind, Task
 from trajevolve.envs.registry import make_env
 from trajevolve.envs.scienceworld.clumsy import Clumsiness, ClumsyFollower, gold
 from trajevolve.files import write_json
 from trajevolve.rollout import Episode, play
+from trajevolve.trajectory import Trajectory
 
 TASKS = {"find-living-thing/0": 10, "boil/0": 39}
 """Tasks and the lengths of their solutions."""
+ROLLOUT = ("find-living-thing/97", "find-non-living-thing/104", "find-animal/93", "find-plant/36")
+"""Tasks of the rollout."""
+GROUP_SIZE = 3
 SLIPS = Clumsiness(careful_share=1.0, careful=(0.3, 0.3))
 
 
@@ -106,18 +116,27 @@ class Naive:
         return self.env.advance(action)
 
 
+def clumsy(env: Environment, task: Task, count: int) -> list[Trajectory]:
+    """Make the solution of a task clumsy, with the first `count` seeds that succeed."""
+    limit = EnvConfig(name="scienceworld", step_limit=3 * len(gold(env, task)))
+    agent = ClumsyFollower(SLIPS, gold)
+    made: list[Trajectory] = []
+    for seed in range(100):
+        made += play([Episode(f"{task.id}#{seed}", task, seed)], agent, lambda: env, limit)
+        made = [trajectory for trajectory in made if trajectory.success]
+        if len(made) == count:
+            return made
+    raise AssertionError(f"{task.id}: too few seeds succeed")
+
+
 def record(ref: str, length: int) -> tuple[Task, list[str]]:
-    """Make the solution of a task clumsy, with the first seed that succeeds."""
+    """Make the solution of a task clumsy."""
     env = make_env("scienceworld")
     task = env.task(ref)
     assert len(gold(env, task)) == length, f"{ref}: another solution than expected"
-    limit = EnvConfig(name="scienceworld", step_limit=3 * length)
-    for seed in range(100):
-        agent = ClumsyFollower(SLIPS, gold)
-        (played,) = play([Episode(ref, task, seed)], agent, lambda: env, limit)
-        if played.success:
-            return task, [action for action in played.actions if action is not None]
-    raise AssertionError(f"{ref}: no seed succeeds")
+    (played,) = clumsy(env, task, 1)
+    env.close()
+    return task, [action for action in played.actions if action is not None]
 
 
 def verified(task: Task, actions: Sequence[str], count: int) -> tuple[Verification, dict[str, Any]]:
@@ -134,14 +153,20 @@ def verified(task: Task, actions: Sequence[str], count: int) -> tuple[Verificati
     return result, {"wall_s": wall, "steps": result.transitions, "resets": graph.resets}
 
 
-def measure(ref: str, length: int, repeats: int) -> dict[str, Any]:
+def measure(ref: str, length: int, repeats: int, warm_up: int) -> dict[str, Any]:
     """Verify one path in all ways."""
     task, actions = record(ref, length)
     env = make_env("scienceworld")
     env.reset(task)
     naive = Naive(env, task, actions)
-    began = time.monotonic()
     expected = naive.labels()
+    env.close()
+    for _ in range(warm_up):
+        verified(task, actions, 2)
+    env.reset(task)
+    naive.resets = naive.steps = 0
+    began = time.monotonic()
+    naive.labels()
     naive_s = time.monotonic() - began
     env.close()
     runs: dict[int, list[dict[str, Any]]] = {1: [], 2: []}
@@ -170,10 +195,51 @@ def measure(ref: str, length: int, repeats: int) -> dict[str, Any]:
     }
 
 
+def measure_rollout(repeats: int) -> dict[str, Any]:
+    """Verify the successes of a rollout with one environment object and with two."""
+    env = make_env("scienceworld")
+    tasks = [env.task(ref) for ref in ROLLOUT]
+    trajectories = [each for task in tasks for each in clumsy(env, task, GROUP_SIZE)]
+    env.close()
+    wall: dict[int, list[float]] = {1: [], 2: []}
+    labels = set()
+    for repeat in range(repeats):
+        for count in (1, 2) if repeat % 2 == 0 else (2, 1):
+            environments = [make_env("scienceworld") for _ in range(count)]
+            for each in environments:
+                each.reset(tasks[0])
+            began = time.monotonic()
+            made = dict(
+                verify_lots(
+                    environments,
+                    {task.id: task for task in tasks},
+                    trajectories,
+                    CreditConfig(),
+                    Deadline(None),
+                )
+            )
+            wall[count].append(time.monotonic() - began)
+            for each in environments:
+                each.close()
+            verdicts = [made[n].verification for n in range(len(trajectories))]
+            labels.add(str([verdict and verdict.labels for verdict in verdicts]))
+            print("rollout", count, round(wall[count][-1], 1), flush=True)
+    assert len(labels) == 1, "labels differ"
+    one, two = (statistics.median(wall[count]) for count in (1, 2))
+    return {
+        "tasks": list(ROLLOUT),
+        "trajectories": len(trajectories),
+        "steps": sum(map(len, trajectories)),
+        "wall_s": {"1": round(one, 1), "2": round(two, 1)},
+        "wall_two_over_one": round(two / one, 3),
+    }
+
+
 def main() -> None:
     """Measure and print, or write a record."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--warm-up", type=int, default=10)
     parser.add_argument("--only", choices=sorted(TASKS))
     parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
@@ -181,7 +247,12 @@ def main() -> None:
     found = {
         "machine": {"cpus": os.cpu_count(), "python": platform.python_version()},
         "simplifications": "easy",
-        "paths": {ref: measure(ref, length, arguments.repeats) for ref, length in chosen.items()},
+        "warm_up": arguments.warm_up,
+        "paths": {
+            ref: measure(ref, length, arguments.repeats, arguments.warm_up)
+            for ref, length in chosen.items()
+        },
+        "rollout": measure_rollout(arguments.repeats),
     }
     print(json.dumps(found, indent=2))
     if arguments.output is not None:

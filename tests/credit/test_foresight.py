@@ -1,7 +1,6 @@
 """Several environment objects for one trajectory: the same answers, in less time, for no more."""
 
 import random
-import threading
 import time
 
 import pytest
@@ -134,6 +133,27 @@ def test_lanes_under_way_know_nothing_of_each_other():
     assert graph.transitions == 2
 
 
+def test_two_lanes_that_find_out_the_same_stand_at_one_node():
+    task = HallsEnvironment().task("3:")
+    graph = ReplayGraph(HallsEnvironment(), task, beside=[HallsEnvironment()])
+    first, second = graph.lanes
+    for lane in graph.lanes:
+        lane.depart()
+    opened = first.follow(graph.root, "open 1")
+    twin = second.follow(graph.root, "open 1")
+    second.follow(twin.node, "go 1")
+    assert second.follow(twin.node, "open 1").ticks  # it is open already
+    assert twin.node is not opened.node
+    first.publish()
+    assert second.follow(graph.root, "open 1") is twin
+    second.publish()
+    assert graph.root.edges["open 1"] is opened
+    there = opened.node.edges["go 1"].node
+    assert there.parent is opened.node
+    assert opened.node.edges["open 1"].node.parent is opened.node
+    assert second.at is opened.node.edges["open 1"].node
+
+
 def test_free_queries_are_not_replayed_and_ticking_ones_are():
     env = LabEnvironment()
     actions = ["look around", "inventory", "open door", "examine stove", "go kitchen"]
@@ -164,20 +184,37 @@ def test_two_environments_take_little_more_than_half_the_time():
     assert took[1] < 0.7 * took[0]
 
 
-class Homesick(HallsEnvironment):
-    """Works in the main thread only, where nothing is done but what was asked for."""
+class Remembering(HallsEnvironment):
+    """Notes what it is asked to do, and after what; with `known`, dies of anything else."""
+
+    def __init__(self, known=None):
+        super().__init__()
+        self.known, self.seen = known, set()
+
+    def reset(self, task):
+        self.past = ()
+        return super().reset(task)
 
     def step(self, action):
-        if threading.current_thread() is not threading.main_thread():
+        tried = (*self.past, action)
+        self.seen.add(tried)
+        if self.known is not None and tried not in self.known:
             raise ConnectionError("the engine died")
-        return super().step(action)
+        outcome = super().step(action)
+        if outcome.feasible or outcome.costs_step:
+            self.past = tried
+        return outcome
 
 
 def test_what_fails_ahead_of_time_does_not_matter():
+    """What one environment alone never executes was not asked for."""
     task = HallsEnvironment().task("5:0,2")
-    actions = made_clumsy(task, [(3, 1), (6, 3)])
-    alone = verify(HallsEnvironment(), task, actions)
-    together = verify(Homesick(), task, actions, beside=[Homesick()])
+    actions = made_clumsy(task, [(2, 4), (3, 1), (6, 3), (8, 2), (11, 0)])
+    alone_env = Remembering()
+    alone = verify(alone_env, task, actions)
+    environments = [Remembering(alone_env.seen) for _ in range(2)]
+    together = verify(environments[0], task, actions, beside=environments[1:])
+    assert any(not each.seen <= alone_env.seen for each in environments)
     assert (together.labels, together.minimal) == (alone.labels, alone.minimal)
 
 

@@ -11,25 +11,26 @@ environments that are free:
   transitions than complete replays of every sequence would.
 
 The verdicts are not made here. Verification asks its questions in its own order, and finds answers
-in the graph or not; so labels and D(t) cannot depend on any of this. Work is handed out in rounds,
-and lanes see what others found out in earlier rounds only, so that the numbers of transitions do
-not depend on timing either.
+in the graph or not; so labels and D(t) cannot depend on any of this. Nor do the numbers of
+transitions depend on timing: jobs are waited for in the order in which they should end, counted in
+steps, and a job knows what had been found out when it began, and nothing later.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import Self
 
 from trajevolve.credit.replay import Edge, Lane, Node, ReplayGraph
 from trajevolve.credit.walk import Walk, Walker
 
 Unit = tuple[int, ...]
 
-RESET_STEPS = 5
-"""What a reset costs, in steps: 0.1 to 0.2 s to 17 to 40 ms in ScienceWorld."""
+RESET_STEPS = 7
+"""What a reset costs, in steps: 85 ms to 12 ms in a ScienceWorld process that has warmed up."""
 
 PRIOR_TRIALS, PRIOR_SUCCESSES = 4, 1
 """What is taken for known of a trajectory before its first trial: a quarter is redundant."""
@@ -39,10 +40,6 @@ SOFT = 0.9
 
 RETRIED = 0.05
 """The chance that a step which was necessary is redundant when it is tried again."""
-
-
-OVERHANG = 1.3
-"""How much longer than the others a lane may be under way for something that can wait."""
 
 
 class _UnknownError(LookupError):
@@ -60,18 +57,19 @@ class _Memory:
         raise _UnknownError
 
 
-@dataclass
+@dataclass(eq=False)
 class _Job:
-    """What one lane does in a round.
+    """What one lane does by itself, in a thread.
 
     Attributes:
         lane: who.
         walker: the trajectory.
         current: the sequence to omit `unit` from.
         unit: the steps to omit.
-        trial: replay without them.
-        park: then go to this node, from which a later trial starts.
-        parking: transitions that going there took.
+        trial: replay without them; else only go to where they would be executed.
+        asked: verification waits for it, so it may cost what it costs.
+        reserved: transitions that it may cost in vain.
+        began: when, in steps.
         error: what went wrong.
     """
 
@@ -80,26 +78,48 @@ class _Job:
     current: Walk
     unit: Unit
     trial: bool = True
-    park: Node | None = None
-    parking: int = 0
+    asked: bool = False
+    reserved: int = 0
+    began: int = 0
     error: Exception | None = None
+    _before: tuple[int, int] = (0, 0)
+    _thread: threading.Thread = field(init=False)
 
-    def run(self) -> None:
-        """Do it; errors are kept."""
+    def start(self, now: int) -> None:
+        """Begin; what is found out elsewhere from now on is nothing to it."""
+        self.began = now
+        self._before = self.lane.transitions, self.lane.resets
+        limited = self.trial and not self.asked
+        self.lane.depart(self.lane.transitions + self.reserved if limited else None)
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
         try:
             if self.trial:
-                replace(self.walker, graph=self.lane).without(self.current, self.unit)
-            if self.park is not None and self.lane.at is not self.park:
-                before = self.lane.transitions
-                self.lane.go(self.park)
-                self.parking = self.lane.transitions - before
+                alone = replace(self.walker, graph=self.lane, remembers=False)
+                alone.without(self.current, self.unit)
+            else:
+                self.lane.go(self.fork)
         except Exception as error:
             self.error = error
+
+    def wait(self) -> tuple[int, int]:
+        """Wait for its end, publish, and return the transitions and resets that it took."""
+        self._thread.join()
+        self.lane.publish()
+        transitions, resets = self._before
+        return self.lane.transitions - transitions, self.lane.resets - resets
 
     @property
     def fork(self) -> Node:
         """The node at which the trial leaves the current sequence."""
-        return self.current.nodes[self.current.executed.index(self.unit[0])]
+        return _fork(self.current, self.unit)
+
+    @property
+    def there(self) -> bool:
+        """The lane stands at the fork."""
+        return self.lane.at is self.fork
 
     @property
     def way(self) -> int:
@@ -120,15 +140,44 @@ class _Job:
         return way + RESET_STEPS * anew + self.rest * self.trial
 
 
+@dataclass
+class _Before:
+    """What comes before a unit that may be tried ahead of time.
+
+    Attributes:
+        first: the first step of what was asked for and of what comes next before the unit.
+        verdict: when all that is known, as far as it is under way.
+        asked: something was asked for.
+        fail: the chance that none of it can be removed.
+    """
+
+    first: int
+    verdict: int
+    asked: bool = False
+    fail: float = 1.0
+
+    def worth(self, job: _Job, now: int) -> bool:
+        """Say if trying at once saves more time than it may lose, against waiting there."""
+        saved, lost = min(job.rest, self.verdict - now), _depth(job.fork) + RESET_STEPS
+        return self.fail * saved > (1.0 - self.fail) * lost
+
+
 class Foresight:
-    """Executes the next trials of one trajectory on all lanes of its graph.
+    """Executes trials of one trajectory on all lanes of its graph, ahead of the questions.
 
     Attributes:
         replays: sequences asked for so far.
         naive: transitions that complete replays of them would have taken.
     """
 
-    def __init__(self, walker: Walker, graph: ReplayGraph, base: Walk, began: int) -> None:
+    def __init__(
+        self,
+        walker: Walker,
+        graph: ReplayGraph,
+        base: Walk,
+        began: int,
+        waiting: Mapping[Lane, int],
+    ) -> None:
         """Start after the base replay.
 
         Args:
@@ -136,13 +185,16 @@ class Foresight:
             graph: its task's.
             base: the base replay.
             began: the graph's transitions before it.
+            waiting: lanes on their way to the first trials, and the transitions that took.
         """
         self.replays = 1
         self.naive = base.naive
         self._walker = walker
         self._graph = graph
-        self._began = began
-        self._parked: dict[Lane, int] = {}
+        self._executed = graph.transitions - began
+        self._clock = 0
+        self._ends: dict[_Job, int] = {}
+        self._parked = dict(waiting)
         self._cost: dict[Unit, int] = {}
         self._trials, self._successes = PRIOR_TRIALS, PRIOR_SUCCESSES
         # Lanes share no memory of states while they are under way, so states are not compared.
@@ -158,8 +210,8 @@ class Foresight:
         """
         units = iter(upcoming)
         unit = next(units)
-        if not self._idle and not self._known(current, unit):
-            self._round(current, unit, units)
+        if not self._idle and self._outcome(current, unit) is None:
+            self._find_out(current, [unit, *islice(units, 2 * len(self._graph.lanes))])
         walk = self._walker.without(current, unit)
         self._count(walk)
         if unit not in self._cost:
@@ -178,95 +230,108 @@ class Foresight:
         """Count a trial that need not be repeated: the sequence is still the same."""
         self.naive += self._cost[unit]
 
+    def __enter__(self) -> Self:
+        """Nothing is under way yet."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Wait for what is still under way."""
+        while self._ends:
+            self._settle()
+
     def _count(self, walk: Walk) -> None:
         self.replays += 1
         self.naive += walk.naive
 
-    def _known(self, current: Walk, unit: Unit) -> bool:
+    def _outcome(self, current: Walk, unit: Unit) -> Walk | None:
+        """Return what omitting `unit` comes to, if the graph knows."""
         try:
-            replace(self._walker, graph=_Memory(self._graph.root)).without(current, unit)
+            return replace(self._walker, graph=_Memory(self._graph.root)).without(current, unit)
         except _UnknownError:
-            return False
-        return True
+            return None
 
-    def _round(self, current: Walk, unit: Unit, upcoming: Iterable[Unit]) -> None:
-        """Execute the trial of `unit` in one lane, and what comes next in the others."""
-        lanes = list(self._graph.lanes)
-        asked = self._job(current, unit, lanes)
-        slack = self._slack()
-        self._parked.pop(asked.lane, None)
-        ahead: list[_Job] = []
-        first, fails = unit[0], 1.0 - self._chance(unit)
-        for later in self._different(current, unit, upcoming):
-            certain = later[-1] < first  # only what comes after the asked steps can fall with them
-            if not lanes:
-                if certain:
-                    _fill(asked, later, ahead)
-                break
-            job = self._job(current, later, lanes)
-            lost = _depth(job.fork) + RESET_STEPS
-            job.trial = not certain or fails * job.rest > (1.0 - fails) * lost
-            slack = self._allow(job, slack)
-            if certain and not job.trial:
-                job.park = job.fork
-            if job.trial or job.park is not None:
-                ahead.append(job)
-            else:
-                lanes.append(job.lane)
-            first, fails = min(first, later[0]), fails * (1.0 - self._chance(later))
-        self._run(asked, ahead)
+    def _find_out(self, current: Walk, coming: Sequence[Unit]) -> None:
+        """Keep all lanes busy until the outcome of omitting the first of `coming` is known."""
+        while self._outcome(current, coming[0]) is None:
+            self._occupy(current, coming)
+            job = self._settle()
+            if job.error is not None and job.asked:
+                raise job.error  # one not asked for will be met by whoever asks
 
-    def _different(self, current: Walk, unit: Unit, upcoming: Iterable[Unit]) -> Iterator[Unit]:
-        """List the next units whose trials are neither known nor like one before."""
-        sequences = {self._sequence(current, unit)}
-        for later in islice(upcoming, 2 * len(self._graph.lanes)):
-            sequence = self._sequence(current, later)
-            if sequence not in sequences and not self._known(current, later):
-                sequences.add(sequence)
-                yield later
+    def _occupy(self, current: Walk, coming: Sequence[Unit]) -> None:
+        """Give the lanes that are free something to do."""
+        lanes = [lane for lane in self._graph.lanes if all(lane is not j.lane for j in self._ends)]
+        before = _Before(first=len(self._walker.actions), verdict=self._clock)
+        for unit in coming:
+            known = self._outcome(current, unit)
+            if not lanes or (known is not None and known.success):
+                return
+            if known is None:
+                job = self._under_way(current, unit) or self._begin(current, unit, before, lanes)
+                before.asked = True
+                before.first = min(before.first, unit[0])
+                before.verdict = max(before.verdict, self._ends[job] if job else 0)
+                before.fail *= 1.0 - self._chance(unit)
 
-    def _allow(self, job: _Job, slack: int) -> int:
-        """Let `job` try, if it may be in vain; return what remains for others."""
-        at_risk, needed = self._parked.get(job.lane, 0), job.way + job.rest
-        job.trial = job.trial and slack >= at_risk + needed
-        if not job.trial:
-            return slack
-        self._parked.pop(job.lane, None)
-        allowed = min(slack - at_risk, 2 * needed)
-        job.lane.limit = job.lane.transitions + allowed
-        return slack - at_risk - allowed
+    def _begin(self, current: Walk, unit: Unit, before: _Before, lanes: list[Lane]) -> _Job | None:
+        """Start what is worth starting for `unit`, on the lane of `lanes` with the shortest way.
 
-    def _job(self, current: Walk, unit: Unit, lanes: list[Lane]) -> _Job:
-        """Give `unit` to the lane of `lanes` with the shortest way, and take that one out."""
-        job = _Job(lanes[0], self._walker, current, unit)
-        job.lane = self._graph.nearest(job.fork, lanes)
+        A lane that is put to use, or that waits where `unit` will be omitted, is taken out.
+        """
+        job = _Job(self._graph.nearest(_fork(current, unit), lanes), self._walker, current, unit)
+        certain = unit[-1] < before.first  # only what comes after an omitted step falls with it
+        if not before.asked:
+            job.asked = True
+            self._parked.pop(job.lane, None)
+        elif certain and not job.there:
+            job.trial = False
+        elif certain and not (before.worth(job, self._clock) and self._afford(job)):
+            lanes.remove(job.lane)
+            return None
+        elif not certain and not self._afford(job):
+            return None
         lanes.remove(job.lane)
+        self._ends[job] = self._clock + job.length
+        job.start(self._clock)
         return job
 
-    def _run(self, asked: _Job, ahead: Sequence[_Job]) -> None:
-        threads = [threading.Thread(target=job.run, daemon=True) for job in ahead]
-        for thread in threads:
-            thread.start()
-        try:
-            asked.run()
-        finally:
-            for thread in threads:
-                thread.join()
-            for job in (asked, *ahead):
-                job.lane.limit = None
-                job.lane.publish()
-        for job in (asked, *ahead):
-            if job.error is not None:  # one not asked for will be met by whoever asks
-                self._parked.pop(job.lane, None)
-            elif job.park is not None:
-                self._parked[job.lane] = self._parked.get(job.lane, 0) + job.parking
-        if asked.error is not None:
-            raise asked.error
+    def _under_way(self, current: Walk, unit: Unit) -> _Job | None:
+        """Return what tries `unit`, or goes to where it would be omitted."""
+        fork, sequence = _fork(current, unit), self._sequence(current, unit)
+        for job in self._ends:
+            same = self._sequence(job.current, job.unit) == sequence
+            if same if job.trial else job.fork is fork:
+                return job
+        return None
+
+    def _afford(self, job: _Job) -> bool:
+        """Reserve what `job` may cost in vain, if there is so much."""
+        slack, needed = self._slack() - self._parked.get(job.lane, 0), job.way + job.rest
+        if slack < needed:
+            return False
+        self._parked.pop(job.lane, None)
+        job.reserved = min(slack, 2 * needed)
+        return True
+
+    def _settle(self) -> _Job:
+        """Wait for the job that should end first, and let all know what it found out."""
+        job = min(self._ends, key=self._ends.__getitem__)
+        transitions, resets = job.wait()
+        end = self._ends.pop(job)
+        self._executed += transitions
+        if job.error is None:
+            end = job.began + transitions + RESET_STEPS * resets
+        self._clock = max(self._clock, end)
+        if job.error is not None:
+            self._parked.pop(job.lane, None)
+        elif not job.trial:
+            self._parked[job.lane] = self._parked.get(job.lane, 0) + transitions
+        return job
 
     def _slack(self) -> int:
         """Transitions that can be in vain before complete replays would have been cheaper."""
-        executed = self._graph.transitions - self._began
-        return self.naive - executed + sum(self._parked.values())
+        reserved = sum(job.reserved for job in self._ends)
+        return self.naive - self._executed + sum(self._parked.values()) - reserved
 
     def _sequence(self, current: Walk, unit: Unit) -> tuple[str, ...]:
         return tuple(self._walker.actions[p] for p in current.executed if p not in unit)
@@ -278,12 +343,9 @@ class Foresight:
         return SOFT if self._walker.soft.issuperset(unit) else self._successes / self._trials
 
 
-def _fill(asked: _Job, later: Unit, ahead: Sequence[_Job]) -> None:
-    """Send the lane of `asked` on to where `later` forks, if the others take as long as that."""
-    park = replace(asked, unit=later).fork
-    others = max((job.length for job in ahead), default=0)
-    if asked.length + _depth(park) + RESET_STEPS <= OVERHANG * others:
-        asked.park = park
+def _fork(current: Walk, unit: Unit) -> Node:
+    """Return the node at which a trial of `unit` leaves the current sequence."""
+    return current.nodes[current.executed.index(unit[0])]
 
 
 def _depth(node: Node) -> int:

@@ -34,9 +34,10 @@ class Edge:
         success: the task is solved in ``node``.
         done: the episode ended there, solved or not.
         node: the state after the action; the state before it when nothing happened.
+        since: number of the publication that made it known to all; 0 if no lane had to.
     """
 
-    __slots__ = ("done", "feasible", "free", "node", "success", "ticks")
+    __slots__ = ("done", "feasible", "free", "node", "since", "success", "ticks")
 
     def __init__(
         self, feasible: bool, ticks: bool, free: bool, success: bool, done: bool, node: Node
@@ -47,6 +48,7 @@ class Edge:
         self.success = success
         self.done = done
         self.node = node
+        self.since = 0
 
 
 class Node:
@@ -64,8 +66,9 @@ class Node:
 class Lane:
     """One environment object, and the node of the graph that it stands at.
 
-    Several lanes can go on at the same time, each in a thread of its own: what one finds out
-    stays with it until :meth:`publish`, so that none depends on how far another is.
+    Several lanes can go on at the same time, each in a thread of its own, from :meth:`depart` to
+    :meth:`publish`: what one finds out stays with it meanwhile, and what others publish meanwhile
+    is nothing to it, so that none depends on how far another is.
 
     Attributes:
         env: the environment; it belongs to the lane while that is in use.
@@ -81,6 +84,7 @@ class Lane:
         self.transitions = 0
         self.resets = 0
         self.limit: int | None = None
+        self._since = 0
         self._graph = graph
         self._by_answer = env.spec.feasibility == "answer"
         self._snapshots = env.spec.snapshots
@@ -91,17 +95,34 @@ class Lane:
         """The start state."""
         return self._graph.root
 
+    def depart(self, limit: int | None = None) -> None:
+        """Begin to go on alone."""
+        self.limit = limit
+        self._since = self._graph.publications
+
     def follow(self, node: Node, action: str) -> Edge:
         """Do as :meth:`ReplayGraph.follow`, keeping what is new to this lane."""
-        edge = node.edges.get(action) or self._found.get((node, action))
+        edge = node.edges.get(action)
+        if edge is None or edge.since > self._since:
+            edge = self._found.get((node, action))
         if edge is None:
             edge = self._found[node, action] = self.find_out(node, action)
         return edge
 
     def publish(self) -> None:
-        """Write what this lane found out into the graph. No lane may be under way meanwhile."""
+        """Write what this lane found out into the graph, where another may have been before it."""
+        self.limit = None
+        self._graph.publications += 1
+        twins: dict[Node | None, Node] = {}
         for (node, action), edge in self._found.items():
-            node.edges.setdefault(action, edge)
+            known = twins.get(node, node).edges.setdefault(action, edge)
+            if known is not edge:
+                twins[edge.node] = known.node
+                continue
+            edge.since = self._graph.publications
+            edge.node = twins.get(edge.node, edge.node)
+            edge.node.parent = twins.get(edge.node.parent, edge.node.parent)
+        self.at = twins.get(self.at, self.at)
         self._found.clear()
 
     def find_out(self, node: Node, action: str) -> Edge:
@@ -171,6 +192,8 @@ class ReplayGraph:
         solved: the task is solved before any action.
         exact: equal states share a node.
         lanes: one for each environment object.
+        leader: the lane that executes what :meth:`follow` is asked for; None for the nearest.
+        publications: how often a lane made known what it found out.
     """
 
     def __init__(
@@ -192,8 +215,9 @@ class ReplayGraph:
         self.task = task
         self.exact = exact and env.spec.exact_states
         self._snapshots = env.spec.snapshots
+        self.publications = 0
         self.lanes = tuple(Lane(self, each) for each in (env, *beside))
-        self._only = self.lanes[0] if len(self.lanes) == 1 else None
+        self.leader = self.lanes[0] if len(self.lanes) == 1 else None
         self._begin()
 
     @property
@@ -222,7 +246,7 @@ class ReplayGraph:
         """Return the answer to `action` in `node`, from memory or by executing it."""
         edge = node.edges.get(action)
         if edge is None:
-            lane = self._only or self.nearest(node, self.lanes)
+            lane = self.leader or self.nearest(node, self.lanes)
             edge = node.edges[action] = lane.find_out(node, action)
         return edge
 

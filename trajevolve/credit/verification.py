@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+from trajevolve.credit.escort import Escort
 from trajevolve.credit.foresight import Foresight, Unit
 from trajevolve.credit.loops import longest_loop
 from trajevolve.credit.replay import ReplayGraph
@@ -126,26 +127,27 @@ def verify_on(
         bool(action) and (valid is None or bool(valid[position]))
         for position, action in enumerate(script)
     ]
-    walker, base = Walker.start(graph, script, usable)
+    with Escort(graph, script, backward=order == "backward") as escort:
+        walker, base = Walker.start(graph, script, usable, escort.passed)
     if not base.success:
         spent, started = graph.transitions - before, graph.resets - resets
         return Verification(False, None, (), (), spent, 1, started, base.naive)
     units = cut(graph.env, base.executed, script)
     walker.group_of = units.group_of
-    foresight = Foresight(walker, graph, base, before)
     loops = order == "backward" if loop_prepass is None else loop_prepass
     current, dependents = base, dict[int, tuple[int, ...]]()
-    if loops and graph.exact:
-        current, dependents = _without_loops(foresight, base, units)
-    survivors = _cumulative(foresight, current, units, order, dependents)
+    with Foresight(walker, graph, base, before, escort.waiting) as foresight:
+        if loops and graph.exact:
+            current, dependents = _without_loops(foresight, base, units)
+        survivors = _cumulative(foresight, current, units, order, dependents)
+        necessary = set(survivors)
+        if mode == "independent":
+            necessary, dependents = _independent(foresight, base, units)
     if graph.exact and not graph.succeeds(script[position] for position in survivors):
         # The environment merged states that differ: start again without comparing any.
         graph.separate()
         again = verify_on(graph, actions, mode=mode, order=order, valid=valid)
         return replace(again, transitions=graph.transitions - before)
-    necessary = set(survivors)
-    if mode == "independent":
-        necessary, dependents = _independent(foresight, base, units)
     unreached = range(base.reached, len(script))
     necessary |= units.information
     necessary |= {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -57,6 +57,7 @@ class Walker:
         soft: positions that failed softly in the original: executing them is failing.
         free: positions of free queries in the original.
         group_of: the coupled group of a position, if it is in one.
+        remembers: edges of nodes count as known, whatever `graph` knows.
     """
 
     graph: Transitions
@@ -64,15 +65,20 @@ class Walker:
     soft: frozenset[int] = frozenset()
     free: frozenset[int] = frozenset()
     group_of: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    remembers: bool = True
 
     @classmethod
     def start(
-        cls, graph: ReplayGraph, actions: Sequence[str], usable: Sequence[bool]
+        cls,
+        graph: ReplayGraph,
+        actions: Sequence[str],
+        usable: Sequence[bool],
+        passed: Callable[[int, Node], object] = lambda position, node: None,
     ) -> tuple[Walker, Walk]:
         """Replay the trajectory as it was recorded, and learn which steps failed and how.
 
         The walk's ``executed`` are the steps that take part in every counterfactual: usable,
-        and executable or failing softly.
+        and executable or failing softly. Each is told to `passed`, with the state before it.
         """
         node = graph.root
         executed: list[int] = []
@@ -90,6 +96,7 @@ class Walker:
                 soft.add(position)
             if edge.free:
                 free.add(position)
+            passed(position, node)
             node = edge.node
             executed.append(position)
             nodes.append(node)
@@ -131,7 +138,7 @@ class Walker:
     def _walk(self, node: Node, positions: Sequence[int], before: int = 0) -> Walk:
         """Execute `positions` in `node`, which `before` steps lead to."""
         graph, actions, soft, group_of = self.graph, self.actions, self.soft, self.group_of
-        free = self.free
+        free, remembers = self.free, self.remembers
         executed: list[int] = []
         nodes = [node]
         skipped: list[int] = []
@@ -145,7 +152,7 @@ class Walker:
             if spoilt:
                 again, spoilt = again + before + len(executed), False
             action = actions[position]
-            edge = node.edges.get(action) or graph.follow(node, action)
+            edge = (remembers and node.edges.get(action)) or graph.follow(node, action)
             if not edge.feasible and not (edge.ticks and position in soft):
                 if position in group_of:
                     naive = before + index + 1

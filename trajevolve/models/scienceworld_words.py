@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from trajevolve.envs.scienceworld.clumsy import COLOURS, ROOMS
-from trajevolve.models.tokenizer import JUDGE, SPECIAL, Reading, build_tokenizer
+from trajevolve.models.tokenizer import Reading, build_tokenizer
 from trajevolve.trajectory import Trajectory
 
 POTS = 10
@@ -44,7 +44,7 @@ ALWAYS = (
     "openable moveable egg hatchling baby adult tree soil water containing and box of nothing "
     "clear how there from here s"
 )
-"""Words of actions and answers, and what makes a thing alive: none stands for another."""
+"""Words of actions and answers."""
 
 NAMED = (
     "ant apple apricot avocado banana bear beaver bee blue brown butterfly caterpillar chameleon "
@@ -67,15 +67,9 @@ def scienceworld_tokenizer(recordings: Iterable[Trajectory]) -> Any:
 
 
 def name_groups(tokenizer: Any) -> list[list[int]]:
-    """Token ids that can stand for each other: boxes, flower pots, and the words of all things.
-
-    What a thing is called is then nothing to know, and something to copy.
-    """
+    """Token ids that can stand for each other: the boxes. Else what is seen is to be known."""
     numbers = tokenizer.get_vocab()
-    kept = {*SPECIAL, *JUDGE, *ALWAYS.split(), *ROOMS, *_names()}
-    boxes, pots = _names()[: len(COLOURS)], _names()[len(COLOURS) :]
-    things = sorted(numbers.keys() - kept)
-    return [[numbers[name] for name in group] for group in (boxes, pots, things)]
+    return [[numbers[name] for name in _names()[: len(COLOURS)]]]
 
 
 def _names() -> list[str]:

@@ -84,8 +84,10 @@ class ScienceWorldEnvironment(Environment):
         self._leave()
         self._episode = episode = Episode(self.pool, task.payload)
         self._last = start = episode.begin()
-        self._things = None
-        return self._observe(f"{task.text}\n\n{start.text}")
+        self._things = self.pool.starts.get(episode.instance)
+        seen = self._observe(f"{task.text}\n\n{start.text}")
+        self.pool.starts[episode.instance] = seen.objects
+        return seen
 
     def step(self, action: str) -> Outcome:
         """Execute `action`; one that is not known changes nothing and is answered so."""
