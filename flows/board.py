@@ -75,13 +75,14 @@ class Board:
             key=f"{self._key}-links",
             description=f"Where to look; {variant(experiment.config)}.",
         )
-        if not experiment.ledger.is_committed(0, "evaluation_before"):
+        iterations = experiment.config.iterations
+        if iterations and not experiment.ledger.is_committed(0, "evaluation_before"):
             evaluation = experiment.config.evaluation
             self._logger.info(
                 "measuring the policy to start from on %s of %s, then %s",
                 counted(evaluation.panel_size, "task"),
                 evaluation.panel,
-                counted(experiment.config.iterations, "iteration"),
+                counted(iterations, "iteration"),
             )
 
     def begin(self) -> None:

@@ -26,6 +26,7 @@ from trajevolve.models.cloning import CloningConfig
 from trajevolve.models.practice import CHUNK, Lesson
 from trajevolve.models.small import SmallArchitecture
 from trajevolve.models.warmup import Phase, WarmupConfig
+from trajevolve.progress import advance, tracked, working
 from trajevolve.rollout import Episode, play
 from trajevolve.seeds import derive_seed
 from trajevolve.trajectory import Trajectory
@@ -93,7 +94,8 @@ def recorded(practice: ScienceWorldPractice) -> tuple[Trajectory, ...]:
     )
     split = f"train:{','.join(practice.types)}"
     tasks = env.tasks(split, practice.variations, derive_seed(practice.seed, "variations"))
-    solutions = {task.id: solve(env, task) for task in tasks}
+    with working("working out solutions"):
+        solutions = {task.id: solve(env, task) for task in tracked(tasks, "tasks")}
     env.close()
     episodes = [
         Episode(f"{task.id}#{number}", task, derive_seed(practice.seed, task.id, number))
@@ -103,11 +105,15 @@ def recorded(practice: ScienceWorldPractice) -> tuple[Trajectory, ...]:
 
     def record(episode: Episode) -> Trajectory:
         expert = ClumsyFollower(SLIPS, lambda _, task: solutions[task.id])
-        (played,) = play([episode], expert, lambda: make_env("scienceworld"), limit)
-        return played
+        (trajectory,) = play([episode], expert, lambda: make_env("scienceworld"), limit)
+        return trajectory
 
-    with ThreadPoolExecutor(env.spec.concurrent) as threads:
-        return tuple(played for played in threads.map(record, episodes) if played.success)
+    played: list[Trajectory] = []
+    with working("playing them clumsily"), ThreadPoolExecutor(env.spec.concurrent) as threads:
+        for trajectory in threads.map(record, episodes):
+            played.append(trajectory)
+            advance(len(played), len(episodes), "episodes")
+    return tuple(trajectory for trajectory in played if trajectory.success)
 
 
 def _task(recordings: Sequence[Trajectory], seed: int, stream: str, place: int) -> Task:
