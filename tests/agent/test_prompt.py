@@ -1,5 +1,7 @@
 """Prompts: what each layout shows, how it is cut to fit, and chat templates."""
 
+from dataclasses import replace
+
 import pytest
 
 from trajevolve.agent.agents import LanguageAgent
@@ -7,6 +9,7 @@ from trajevolve.agent.contract import Completion, Turn
 from trajevolve.agent.parse import Parsed, parse_response, write_response
 from trajevolve.agent.prompt import PromptRenderer
 from trajevolve.config import AgentConfig
+from trajevolve.envs.alfworld.environment import AlfworldEnvironment
 from trajevolve.envs.contract import Observation, Task
 from trajevolve.errors import UserError
 from trajevolve.models.alfworld_words import tokenizer_of
@@ -81,6 +84,20 @@ def test_window_shows_task_history_and_admissible_actions(tokenizer):
     assert "[step 3] Observation: seen 3" in text and "[step 4] Action: go to desk 4" in text
     assert "seen 2" not in text
     assert "Admissible actions: go to desk 1, look" in text and "<action> </action>" in text
+
+
+class Shelf(AlfworldEnvironment):
+    """Names what can be acted on, where nothing is listed."""
+
+    def objects(self):
+        return ("mug 2", "desk 1")
+
+
+def test_window_shows_how_actions_are_made_where_none_are_listed(tokenizer):
+    renderer = PromptRenderer(tokenizer, AgentConfig(layout="window"))
+    unlisted = Observation("seen", None, ("take OBJ",))
+    text = renderer._window_text(replace(turn((), unlisted), environment=Shelf()), 0)
+    assert "take OBJ" in text and "mug 2, desk 1" in text and "Admissible" not in text
 
 
 def test_long_window_loses_history_first_then_observation(tokenizer):

@@ -24,7 +24,8 @@ class Turn:
         observation: s_t.
         history: the steps before t.
         seed: seed of this single decision.
-        environment: the episode's environment; language-model agents do not look at it.
+        environment: the episode's environment; a language-model agent asks it for no more than its
+            prompts show.
     """
 
     slot: int

@@ -150,6 +150,7 @@ class PromptRenderer:
             for number, step in enumerate(turn.history)
             if number >= first
         ]
+        listed = turn.observation.admissible is not None
         text = _template("window").render(
             environment=turn.task.env,
             task=turn.task.text,
@@ -158,7 +159,7 @@ class PromptRenderer:
             observation=turn.observation.text if observation is None else observation,
             admissible=turn.observation.admissible,
             templates=turn.observation.templates,
-            objects=turn.observation.objects,
+            objects=() if listed else turn.environment.objects(),
             answer=self.config.answer,
         )
         return self._chat([{"role": "user", "content": text}])

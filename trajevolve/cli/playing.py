@@ -54,11 +54,12 @@ def episode(
     """Yield the start and the answer to each action, until the episode or `actions` end."""
     observation = environment.reset(environment.task(ref))
     won = environment.success()
-    yield _answer(observation, valid=True, won=won, done=False, reward=0.0)
+    yield _answer(environment, observation, valid=True, won=won, done=False, reward=0.0)
     for number, action in enumerate(actions, start=1):
         outcome = environment.step(environment.canonical(action))
         done = outcome.done or outcome.success or number == limit
-        yield _answer(outcome.observation, outcome.feasible, outcome.success, done, outcome.reward)
+        valid, won, reward = outcome.feasible, outcome.success, outcome.reward
+        yield _answer(environment, outcome.observation, valid, won, done, reward)
         if done:
             return
 
@@ -73,7 +74,12 @@ def read_actions(stream: IO[bytes]) -> Iterator[str]:
 
 
 def _answer(
-    observation: Observation, valid: bool, won: bool, done: bool, reward: float
+    environment: Environment,
+    observation: Observation,
+    valid: bool,
+    won: bool,
+    done: bool,
+    reward: float,
 ) -> dict[str, Any]:
     """Make one output object; templates and objects appear where nothing can be listed."""
     answer: dict[str, Any] = {
@@ -86,5 +92,5 @@ def _answer(
     }
     if observation.admissible is None:
         answer["templates"] = list(observation.templates)
-        answer["objects"] = list(observation.objects)
+        answer["objects"] = list(environment.objects())
     return answer

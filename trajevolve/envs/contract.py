@@ -75,14 +75,13 @@ class Task:
 class Observation:
     """s_t = (o_t, A_t) as the agent sees it.
 
-    ``admissible`` is None where the set is too large to list; ``templates`` and ``objects`` then
-    say how actions are formed.
+    ``admissible`` is None where the set is too large to list; ``templates`` and
+    :meth:`Environment.objects` then say how actions are formed.
     """
 
     text: str
     admissible: tuple[str, ...] | None
     templates: tuple[str, ...] = ()
-    objects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -168,6 +167,13 @@ class Environment(ABC):
     def canonical(self, action: str) -> str:
         """Rewrite accepted aliases (ALFWorld's old ``put O in/on R``) to the standard form."""
         return action
+
+    def objects(self) -> Sequence[str]:
+        """Name the things that can stand in templates now. Asked for only where prompts show them.
+
+        Apart from the observation, since finding them out may cost more than the step itself.
+        """
+        return ()
 
     def candidates(self) -> Sequence[str]:
         """List the actions among which format correction looks for the nearest one.

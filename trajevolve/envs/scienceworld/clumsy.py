@@ -86,7 +86,7 @@ class ClumsyFollower(ScriptedAgent):
     def choose(self, turn: Turn) -> str:
         """Return the next action of the solution, or of a slip."""
         walk = self._walks.get(turn.slot) or self._begin(turn)
-        said, things = turn.observation.text, turn.observation.objects
+        said = turn.observation.text
         if place := _PLACE.search(said):
             walk.room = place[1] or place[2]
         if walk.picking:
@@ -96,7 +96,7 @@ class ClumsyFollower(ScriptedAgent):
         if walk.begun:
             return walk.begun.pop(0)
         if walk.left and walk.rng.random() < walk.level:
-            slip = self._slip(walk, things)
+            slip = self._slip(walk, turn.environment.objects())
             if slip:
                 return slip
         return walk.left.pop(0) if walk.left else "wait1"

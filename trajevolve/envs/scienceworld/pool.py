@@ -55,7 +55,6 @@ class Pool:
         started: processes started so far, replacements included.
         descriptions: texts of tasks that were asked for.
         templates: forms of actions by simplifications.
-        starts: the things in sight at the start of a task, which each reset would ask for again.
     """
 
     def __init__(self, limit: int, launch: Launch) -> None:
@@ -64,7 +63,6 @@ class Pool:
         self.started = 0
         self.descriptions: dict[Instance, str] = {}
         self.templates: dict[str, tuple[str, ...]] = {}
-        self.starts: dict[Instance, tuple[str, ...]] = {}
         self._reference = Reference()
         self._slots: list[Slot] = []
         self._changed = threading.Condition()
