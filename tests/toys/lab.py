@@ -92,4 +92,4 @@ class LabEnvironment(Environment):
         return UNKNOWN, False, False
 
     def _observe(self, text: str) -> Observation:
-        return Observation(text, None, self.templates, ("door", "kitchen", "stove", "water"))
+        return Observation(text, None, self.templates)

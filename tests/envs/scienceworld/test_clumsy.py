@@ -46,8 +46,10 @@ class Flat(Environment):
         return (self.task("easy"),)
 
     def _see(self, said: str) -> Observation:
-        things = ("table", "mug", "apple", "red box", "agent", "air", self.room, *DOORS[self.room])
-        return Observation(said, None, (), things)
+        return Observation(said, None)
+
+    def objects(self) -> Sequence[str]:
+        return ("table", "mug", "apple", "red box", "agent", "air", self.room, *DOORS[self.room])
 
     def _do(self, action: str) -> tuple[str, bool, bool]:
         verb, _, rest = action.rpartition(" to ") if " to " in action else action.partition("  ")
