@@ -19,7 +19,9 @@ import os
 import platform
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -139,18 +141,32 @@ def record(ref: str, length: int) -> tuple[Task, list[str]]:
     return task, [action for action in played.actions if action is not None]
 
 
-def verified(task: Task, actions: Sequence[str], count: int) -> tuple[Verification, dict[str, Any]]:
-    """Verify with `count` environment objects, which have their Java processes already."""
-    env, *beside = environments = [make_env("scienceworld") for _ in range(count)]
+@contextmanager
+def started(task: Task, count: int) -> Iterator[list[Environment]]:
+    """Make `count` environment objects that have their Java processes."""
+    environments = [make_env("scienceworld") for _ in range(count)]
     for each in environments:
         each.reset(task)
-    began, before = time.monotonic(), _cpu_s(env)
-    graph = ReplayGraph(env, task, beside=beside)
-    result = verify_on(graph, actions)
-    wall = time.monotonic() - began
-    busy = (_cpu_s(env) - before) / wall
+    yield environments
     for each in environments:
         each.close()
+
+
+def alternating(repeats: int) -> Iterator[int]:
+    """Yield one and two objects, `repeats` times each, neither always first."""
+    for repeat in range(repeats):
+        yield from (1, 2) if repeat % 2 == 0 else (2, 1)
+
+
+def verified(task: Task, actions: Sequence[str], count: int) -> tuple[Verification, dict[str, Any]]:
+    """Verify with `count` environment objects."""
+    with started(task, count) as environments:
+        env, *beside = environments
+        began, before = time.monotonic(), _cpu_s(env)
+        graph = ReplayGraph(env, task, beside=beside)
+        result = verify_on(graph, actions)
+        wall = time.monotonic() - began
+        busy = (_cpu_s(env) - before) / wall
     return result, {
         "wall_s": wall,
         "cores_busy": round(busy, 2),
@@ -169,26 +185,19 @@ def _cpu_s(env: Any) -> float:
 def measure(ref: str, length: int, repeats: int, warm_up: int) -> dict[str, Any]:
     """Verify one path in all ways."""
     task, actions = record(ref, length)
-    env = make_env("scienceworld")
-    env.reset(task)
-    naive = Naive(env, task, actions)
-    expected = naive.labels()
-    env.close()
     for _ in range(warm_up):
         verified(task, actions, 2)
-    env.reset(task)
-    naive.resets = naive.steps = 0
-    began = time.monotonic()
-    naive.labels()
-    naive_s = time.monotonic() - began
-    env.close()
+    with started(task, 1) as (env,):
+        naive = Naive(env, task, actions)
+        began = time.monotonic()
+        expected = naive.labels()
+        naive_s = time.monotonic() - began
     runs: dict[int, list[dict[str, Any]]] = {1: [], 2: []}
-    for repeat in range(repeats):
-        for count in (1, 2) if repeat % 2 == 0 else (2, 1):
-            result, cost = verified(task, actions, count)
-            assert list(result.labels or ()) == expected, f"{ref}: labels differ on {count}"
-            runs[count].append(cost)
-            print(ref, count, cost, flush=True)
+    for count in alternating(repeats):
+        result, cost = verified(task, actions, count)
+        assert list(result.labels or ()) == expected, f"{ref}: labels differ on {count}"
+        runs[count].append(cost)
+        print(ref, count, cost, flush=True)
     wall = {count: statistics.median(run["wall_s"] for run in made) for count, made in runs.items()}
     return {
         "solution": length,
@@ -216,28 +225,18 @@ def measure_rollout(repeats: int) -> dict[str, Any]:
     env.close()
     wall: dict[int, list[float]] = {1: [], 2: []}
     labels = set()
-    for repeat in range(repeats):
-        for count in (1, 2) if repeat % 2 == 0 else (2, 1):
-            environments = [make_env("scienceworld") for _ in range(count)]
-            for each in environments:
-                each.reset(tasks[0])
+    tasks_by_id = {task.id: task for task in tasks}
+    for count in alternating(repeats):
+        with started(tasks[0], count) as environments:
             began = time.monotonic()
-            made = dict(
-                verify_lots(
-                    environments,
-                    {task.id: task for task in tasks},
-                    trajectories,
-                    CreditConfig(),
-                    Deadline(None),
-                )
+            verdicts = verify_lots(
+                environments, tasks_by_id, trajectories, CreditConfig(), Deadline(None)
             )
+            made = sorted(verdicts, key=itemgetter(0))
             wall[count].append(time.monotonic() - began)
-            for each in environments:
-                each.close()
-            verdicts = [made[n].verification for n in range(len(trajectories))]
-            labels.add(str([verdict and verdict.labels for verdict in verdicts]))
-            print("rollout", count, round(wall[count][-1], 1), flush=True)
-    assert len(labels) == 1, "labels differ"
+        labels.add(tuple(v.verification.labels for _, v in made if v.verification is not None))
+        print("rollout", count, round(wall[count][-1], 1), flush=True)
+    assert [len(each) for each in labels] == [len(trajectories)], "labels differ or are missing"
     one, two = (statistics.median(wall[count]) for count in (1, 2))
     return {
         "tasks": list(ROLLOUT),

@@ -21,7 +21,6 @@ class Escort:
     trajectory turns out not to succeed.
 
     Attributes:
-        lanes: those lanes.
         waiting: transitions that brought a lane to where it waits now.
     """
 
@@ -33,20 +32,20 @@ class Escort:
             script: the trajectory's actions.
             backward: steps will be omitted from the end on.
         """
-        self.lanes = () if graph.exact else graph.lanes[1:]
+        self._lanes = () if graph.exact else graph.lanes[1:]
         self.waiting: dict[Lane, int] = {}
         self._graph = graph
         self._script = script
-        self._targets = [SimpleQueue[Node | None]() for _ in self.lanes]
-        self._follows = backward
-        self._forks: list[Node] = []
+        self._targets = [SimpleQueue[Node | None]() for _ in self._lanes]
+        self._follows = backward and bool(self._lanes)
+        self._previous: Node | None = None
         self._threads: list[threading.Thread] = []
 
     def __enter__(self) -> Self:
         """Start out."""
-        if self.lanes:
+        if self._lanes:
             self._graph.leader = self._graph.lanes[0]
-        for lane, targets in zip(self.lanes, self._targets, strict=True):
+        for lane, targets in zip(self._lanes, self._targets, strict=True):
             targets.put(self._graph.root)
             thread = threading.Thread(target=self._go, args=(lane, targets), daemon=True)
             self._threads.append(thread)
@@ -55,11 +54,9 @@ class Escort:
 
     def passed(self, position: int, node: Node) -> None:
         """Learn that the first lane executed the step at `position` in `node`."""
-        if not self.lanes or not self._follows:
-            return
-        if self._graph.env.kind(self._script[position]) == Kind.CHANGING:
-            self._forks.append(node)
-            self._targets[0].put(self._forks[-2:][0])
+        if self._follows and self._graph.env.kind(self._script[position]) == Kind.CHANGING:
+            self._targets[0].put(self._previous or node)
+            self._previous = node
 
     def __exit__(self, *_: object) -> None:
         """Wait until all have arrived."""
@@ -67,7 +64,7 @@ class Escort:
             targets.put(None)
         for thread in self._threads:
             thread.join()
-        if self.lanes:
+        if self._lanes:
             self._graph.leader = None
 
     def _go(self, lane: Lane, targets: SimpleQueue[Node | None]) -> None:

@@ -210,9 +210,10 @@ class Foresight:
         """
         units = iter(upcoming)
         unit = next(units)
-        if not self._idle and self._outcome(current, unit) is None:
-            self._find_out(current, [unit, *islice(units, 2 * len(self._graph.lanes))])
-        walk = self._walker.without(current, unit)
+        if self._idle:
+            walk = self._walker.without(current, unit)
+        else:
+            walk = self._find_out(current, [unit, *islice(units, 2 * len(self._graph.lanes))])
         self._count(walk)
         if unit not in self._cost:
             self._trials += 1
@@ -250,13 +251,14 @@ class Foresight:
         except _UnknownError:
             return None
 
-    def _find_out(self, current: Walk, coming: Sequence[Unit]) -> None:
-        """Keep all lanes busy until the outcome of omitting the first of `coming` is known."""
-        while self._outcome(current, coming[0]) is None:
+    def _find_out(self, current: Walk, coming: Sequence[Unit]) -> Walk:
+        """Keep all lanes busy until what omitting the first of `coming` comes to is known."""
+        while (walk := self._outcome(current, coming[0])) is None:
             self._occupy(current, coming)
             job = self._settle()
             if job.error is not None and job.asked:
                 raise job.error  # one not asked for will be met by whoever asks
+        return walk
 
     def _occupy(self, current: Walk, coming: Sequence[Unit]) -> None:
         """Give the lanes that are free something to do."""
@@ -319,13 +321,13 @@ class Foresight:
         transitions, resets = job.wait()
         end = self._ends.pop(job)
         self._executed += transitions
-        if job.error is None:
-            end = job.began + transitions + RESET_STEPS * resets
-        self._clock = max(self._clock, end)
         if job.error is not None:
             self._parked.pop(job.lane, None)
-        elif not job.trial:
-            self._parked[job.lane] = self._parked.get(job.lane, 0) + transitions
+        else:
+            end = job.began + transitions + RESET_STEPS * resets
+            if not job.trial:
+                self._parked[job.lane] = self._parked.get(job.lane, 0) + transitions
+        self._clock = max(self._clock, end)
         return job
 
     def _slack(self) -> int:

@@ -171,7 +171,8 @@ class Environment(ABC):
     def objects(self) -> Sequence[str]:
         """Name the things that can stand in templates now. Asked for only where prompts show them.
 
-        Apart from the observation, since finding them out may cost more than the step itself.
+        Apart from the observation, since finding them out may cost more than the step itself. A
+        prompt that has to be shortened asks again: remember what is slow to find out.
         """
         return ()
 

@@ -13,7 +13,8 @@ from trajevolve.envs.scienceworld.clumsy import COLOURS, ROOMS
 from trajevolve.models.tokenizer import Reading, build_tokenizer
 from trajevolve.trajectory import Trajectory
 
-POTS = 10
+BOXES = [f"{colour} box" for colour in COLOURS]
+POTS = [f"flower pot {number}" for number in range(1, 11)]
 
 READING = Reading(
     dropped=(
@@ -63,15 +64,10 @@ def scienceworld_tokenizer(recordings: Iterable[Trajectory]) -> Any:
             words.update(READING.split(step.observation))
             words.update(READING.split(step.action or ""))
         words.update(READING.split(trajectory.final_observation))
-    return build_tokenizer(READING, [*sorted(words - set(_names())), *_names()])
+    return build_tokenizer(READING, [*sorted(words.difference(BOXES, POTS)), *BOXES, *POTS])
 
 
 def name_groups(tokenizer: Any) -> list[list[int]]:
     """Token ids that can stand for each other: the boxes. Else what is seen is to be known."""
     numbers = tokenizer.get_vocab()
-    return [[numbers[name] for name in _names()[: len(COLOURS)]]]
-
-
-def _names() -> list[str]:
-    boxes = [f"{colour} box" for colour in COLOURS]
-    return boxes + [f"flower pot {number}" for number in range(1, POTS + 1)]
+    return [[numbers[name] for name in BOXES]]
