@@ -2,8 +2,9 @@
 
 A 10-step and a 39-step solution of the benchmark, made clumsy, are verified three ways: by naive
 replay (a reset and the whole sequence for every trial, written apart from the package), and by the
-package with one environment object and with two. The last two alternate. Then the successes of a
-small rollout are verified, as training does it, by one object and by two.
+package with one environment object and with two. The last two alternate, and with them what the
+machine allows at all: the sequence replayed as often by one object as by two that share nothing.
+Then the successes of a small rollout are verified, as training does it, by one object and by two.
 
 A young Java process compiles what it executes on another core, so that one alone already takes
 most of two cores; `--warm-up` verifications come first.
@@ -18,6 +19,7 @@ import json
 import os
 import platform
 import statistics
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -42,6 +44,8 @@ TASKS = {"boil/0": 39, "find-living-thing/0": 10}
 ROLLOUT = ("find-living-thing/97", "find-non-living-thing/104", "find-animal/93", "find-plant/36")
 """Tasks of the rollout."""
 GROUP_SIZE = 3
+APART_STEPS = 400
+"""Actions of the measurement of what the machine allows, about."""
 SLIPS = Clumsiness(careful_share=1.0, careful=(0.3, 0.3))
 
 
@@ -175,6 +179,26 @@ def verified(task: Task, actions: Sequence[str], count: int) -> tuple[Verificati
     }
 
 
+def replayed_apart(task: Task, actions: Sequence[str], count: int) -> float:
+    """Replay the sequence, an even number of times, dealt out to `count` objects; in seconds."""
+    times = 2 * max(1, APART_STEPS // (2 * len(actions))) // count
+
+    def replays(env: Environment) -> None:
+        for _ in range(times):
+            env.reset(task)
+            for action in actions:
+                env.advance(action)
+
+    with started(task, count) as environments:
+        began = time.monotonic()
+        threads = [threading.Thread(target=replays, args=(env,)) for env in environments]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return time.monotonic() - began
+
+
 def _cpu_s(env: Any) -> float:
     """Processor time of this process and the Java processes so far."""
     java = [Path(f"/proc/{jvm.process.pid}/stat").read_text() for jvm in env.pool.processes()]
@@ -193,12 +217,15 @@ def measure(ref: str, length: int, repeats: int, warm_up: int) -> dict[str, Any]
         expected = naive.labels()
         naive_s = time.monotonic() - began
     runs: dict[int, list[dict[str, Any]]] = {1: [], 2: []}
+    apart: dict[int, list[float]] = {1: [], 2: []}
     for count in alternating(repeats):
         result, cost = verified(task, actions, count)
         assert list(result.labels or ()) == expected, f"{ref}: labels differ on {count}"
         runs[count].append(cost)
-        print(ref, count, cost, flush=True)
+        apart[count].append(replayed_apart(task, actions, count))
+        print(ref, count, cost, f"apart {apart[count][-1]:.1f}", flush=True)
     wall = {count: statistics.median(run["wall_s"] for run in made) for count, made in runs.items()}
+    machine = {count: statistics.median(seconds) for count, seconds in apart.items()}
     return {
         "solution": length,
         "steps": len(actions),
@@ -213,6 +240,8 @@ def measure(ref: str, length: int, repeats: int, warm_up: int) -> dict[str, Any]
             str(count): round(made[0]["steps"] / naive.steps, 3) for count, made in runs.items()
         },
         "wall_two_over_one": round(wall[2] / wall[1], 3),
+        "wall_two_over_naive": round(wall[2] / naive_s, 3),
+        "machine_two_over_one": round(machine[2] / machine[1], 3),
         "labels_equal": True,
     }
 

@@ -10,7 +10,7 @@ from toys.halls import HallsEnvironment, gold, made_clumsy
 from toys.lab import LabEnvironment
 from toys.naive import Naive
 
-from trajevolve.credit.replay import ReplayError, ReplayGraph
+from trajevolve.credit.replay import ReplayError, ReplayGraph, SpentError
 from trajevolve.credit.verification import verify
 
 MODES = ["cumulative", "independent"]
@@ -116,6 +116,24 @@ def test_a_lane_goes_on_from_where_it_stands():
     there = graph.follow(opened, "go 1").node
     lane.go(opened)
     assert (lane.resets, lane.transitions) == (2, 3)
+    lane.go(there)
+    assert (lane.resets, lane.transitions) == (2, 4)
+
+
+def test_a_lane_that_has_spent_what_it_may_stays_where_it_is():
+    graph = ReplayGraph(HallsEnvironment(), HallsEnvironment().task("3:"))
+    (lane,) = graph.lanes
+    opened = graph.follow(graph.root, "open 1").node
+    there = graph.follow(opened, "go 1").node
+    lane.go(graph.root)
+    lane.depart(lane.transitions + 1)
+    with pytest.raises(SpentError):
+        lane.go(there)
+    assert lane.at is opened
+    with pytest.raises(SpentError):
+        lane.follow(opened, "drop 0")
+    lane.publish()
+    assert lane.at is opened
     lane.go(there)
     assert (lane.resets, lane.transitions) == (2, 4)
 

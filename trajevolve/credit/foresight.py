@@ -8,7 +8,8 @@ environments that are free:
   one finds, since only later steps are at stake. Driving there is never in vain.
 * The rest of the next trial is the same if this one fails, as most do. It is executed where that
   is likely enough, and where it could be in vain without making verification cost more
-  transitions than complete replays of every sequence would.
+  transitions than complete replays of every sequence would. When it should be known what this
+  one comes to, the lane stops, and goes on if it was right.
 
 The verdicts are not made here. Verification asks its questions in its own order, and finds answers
 in the graph or not; so labels and D(t) cannot depend on any of this. Nor do the numbers of
@@ -24,10 +25,10 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Self
 
-from trajevolve.credit.replay import Edge, Lane, Node, ReplayGraph
+from trajevolve.credit.front import Front
+from trajevolve.credit.replay import Lane, Node, ReplayGraph, SpentError
+from trajevolve.credit.units import Unit
 from trajevolve.credit.walk import Walk, Walker
-
-Unit = tuple[int, ...]
 
 RESET_STEPS = 7
 """What a reset costs, in steps: 85 ms to 12 ms in a ScienceWorld process that has warmed up."""
@@ -42,21 +43,6 @@ RETRIED = 0.05
 """The chance that a step which was necessary is redundant when it is tried again."""
 
 
-class _UnknownError(LookupError):
-    """A transition that memory does not hold."""
-
-
-@dataclass(frozen=True)
-class _Memory:
-    """The known part of a graph."""
-
-    root: Node
-
-    def follow(self, node: Node, action: str) -> Edge:
-        """Raise: :class:`Walker` asks only for what the node does not know."""
-        raise _UnknownError
-
-
 @dataclass(eq=False)
 class _Job:
     """What one lane does by itself, in a thread.
@@ -66,9 +52,10 @@ class _Job:
         walker: the trajectory.
         current: the sequence to omit `unit` from.
         unit: the steps to omit.
+        front: how far it is known what that comes to.
         trial: replay without them; else only go to where they would be executed.
         asked: verification waits for it, so it may cost what it costs.
-        reserved: transitions that it may cost in vain.
+        most: transitions after which it breaks off, so that one can think again.
         began: when, in steps.
         error: what went wrong.
     """
@@ -77,9 +64,10 @@ class _Job:
     walker: Walker
     current: Walk
     unit: Unit
+    front: Front
     trial: bool = True
     asked: bool = False
-    reserved: int = 0
+    most: int = 0
     began: int = 0
     error: Exception | None = None
     _before: tuple[int, int] = (0, 0)
@@ -89,8 +77,7 @@ class _Job:
         """Begin; what is found out elsewhere from now on is nothing to it."""
         self.began = now
         self._before = self.lane.transitions, self.lane.resets
-        limited = self.trial and not self.asked
-        self.lane.depart(self.lane.transitions + self.reserved if limited else None)
+        self.lane.depart(self.lane.transitions + self.most)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -101,6 +88,8 @@ class _Job:
                 alone.without(self.current, self.unit)
             else:
                 self.lane.go(self.fork)
+        except SpentError:
+            pass
         except Exception as error:
             self.error = error
 
@@ -118,26 +107,26 @@ class _Job:
 
     @property
     def there(self) -> bool:
-        """The lane stands at the fork."""
-        return self.lane.at is self.fork
+        """The lane stands at the fork, or on what is known of the trial after it."""
+        node = self.front.node
+        while node is not self.lane.at and node is not self.fork and node.parent is not None:
+            node = node.parent
+        return node is self.lane.at
 
     @property
-    def way(self) -> int:
-        """Transitions from where the lane is to the fork, from the start if need be."""
-        return _way(self.lane, self.fork)[0]
+    def way(self) -> tuple[int, bool]:
+        """Transitions from where the lane is to where something new begins; if with a reset."""
+        return _way(self.lane, self.front.node if self.trial else self.fork)
 
     @property
-    def rest(self) -> int:
-        """Transitions after the fork, at most, if nothing has to be taken back."""
-        executed, free = self.current.executed, self.walker.free
-        later = executed[executed.index(self.unit[0]) + 1 :]
-        return sum(position not in free for position in later)
+    def whole(self) -> int:
+        """Transitions that the job takes, if nothing has to be taken back."""
+        return self.way[0] + self.front.rest * self.trial
 
     @property
     def length(self) -> int:
         """What the job takes, in steps."""
-        way, anew = _way(self.lane, self.fork)
-        return way + RESET_STEPS * anew + self.rest * self.trial
+        return self.most + RESET_STEPS * self.way[1]
 
 
 @dataclass
@@ -158,7 +147,7 @@ class _Before:
 
     def worth(self, job: _Job, now: int) -> bool:
         """Say if trying at once saves more time than it may lose, against waiting there."""
-        saved, lost = min(job.rest, self.verdict - now), _depth(job.fork) + RESET_STEPS
+        saved, lost = min(job.front.rest, self.verdict - now), _depth(job.fork) + RESET_STEPS
         return self.fail * saved > (1.0 - self.fail) * lost
 
 
@@ -244,16 +233,9 @@ class Foresight:
         self.replays += 1
         self.naive += walk.naive
 
-    def _outcome(self, current: Walk, unit: Unit) -> Walk | None:
-        """Return what omitting `unit` comes to, if the graph knows."""
-        try:
-            return replace(self._walker, graph=_Memory(self._graph.root)).without(current, unit)
-        except _UnknownError:
-            return None
-
     def _find_out(self, current: Walk, coming: Sequence[Unit]) -> Walk:
         """Keep all lanes busy until what omitting the first of `coming` comes to is known."""
-        while (walk := self._outcome(current, coming[0])) is None:
+        while (walk := Front.of(self._walker, current, coming[0]).walk) is None:
             self._occupy(current, coming)
             job = self._settle()
             if job.error is not None and job.asked:
@@ -265,32 +247,38 @@ class Foresight:
         lanes = [lane for lane in self._graph.lanes if all(lane is not j.lane for j in self._ends)]
         before = _Before(first=len(self._walker.actions), verdict=self._clock)
         for unit in coming:
-            known = self._outcome(current, unit)
-            if not lanes or (known is not None and known.success):
+            front = Front.of(self._walker, current, unit)
+            if not lanes or (front.walk is not None and front.walk.success):
                 return
-            if known is None:
-                job = self._under_way(current, unit) or self._begin(current, unit, before, lanes)
+            if front.walk is None:
+                job = self._under_way(current, unit)
+                if job is None:
+                    lane = self._graph.nearest(front.node, lanes)
+                    job = self._begin(_Job(lane, self._walker, current, unit, front), before, lanes)
                 before.asked = True
                 before.first = min(before.first, unit[0])
                 before.verdict = max(before.verdict, self._ends[job] if job else 0)
                 before.fail *= 1.0 - self._chance(unit)
 
-    def _begin(self, current: Walk, unit: Unit, before: _Before, lanes: list[Lane]) -> _Job | None:
-        """Start what is worth starting for `unit`, on the lane of `lanes` with the shortest way.
+    def _begin(self, job: _Job, before: _Before, lanes: list[Lane]) -> _Job | None:
+        """Start `job`, or the part of it that is worth starting; None if nothing is.
 
-        A lane that is put to use, or that waits where `unit` will be omitted, is taken out.
+        A lane that is put to use, or that waits where the unit will be omitted, is taken out.
         """
-        job = _Job(self._graph.nearest(_fork(current, unit), lanes), self._walker, current, unit)
-        certain = unit[-1] < before.first  # only what comes after an omitted step falls with it
+        certain = job.unit[-1] < before.first  # only what comes after an omitted step falls with it
         if not before.asked:
             job.asked = True
+            job.most = job.whole
             self._parked.pop(job.lane, None)
         elif certain and not job.there:
             job.trial = False
-        elif certain and not (before.worth(job, self._clock) and self._afford(job)):
+            job.most = job.whole
+        elif certain and not before.worth(job, self._clock):
             lanes.remove(job.lane)
             return None
-        elif not certain and not self._afford(job):
+        elif not self._afford(job, before.verdict):
+            if certain:
+                lanes.remove(job.lane)
             return None
         lanes.remove(job.lane)
         self._ends[job] = self._clock + job.length
@@ -306,13 +294,13 @@ class Foresight:
                 return job
         return None
 
-    def _afford(self, job: _Job) -> bool:
-        """Reserve what `job` may cost in vain, if there is so much."""
-        slack, needed = self._slack() - self._parked.get(job.lane, 0), job.way + job.rest
-        if slack < needed:
+    def _afford(self, job: _Job, verdict: int) -> bool:
+        """Let `job` go on until `verdict`, if what that costs may be in vain."""
+        time = verdict - self._clock - RESET_STEPS * job.way[1]
+        job.most = min(time, job.whole)
+        if not 0 < job.most <= self._slack() - self._parked.get(job.lane, 0):
             return False
         self._parked.pop(job.lane, None)
-        job.reserved = min(slack, 2 * needed)
         return True
 
     def _settle(self) -> _Job:
@@ -332,7 +320,7 @@ class Foresight:
 
     def _slack(self) -> int:
         """Transitions that can be in vain before complete replays would have been cheaper."""
-        reserved = sum(job.reserved for job in self._ends)
+        reserved = sum(job.most for job in self._ends if job.trial and not job.asked)
         return self.naive - self._executed + sum(self._parked.values()) - reserved
 
     def _sequence(self, current: Walk, unit: Unit) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ class ReplayError(RuntimeError):
 
 
 class SpentError(RuntimeError):
-    """A lane has executed as many actions as it was allowed to."""
+    """A lane has executed as many actions as it was allowed to. It stays where it is."""
 
 
 class Edge:
@@ -129,6 +129,7 @@ class Lane:
         """Execute `action` in `node`."""
         if self.at is not node:
             self.go(node)
+        self._check_limit()
         self.at = None  # an exception on the way leaves the environment anywhere
         feasible, ticks, free, success, done = self.answer(action)
         moved = (feasible or ticks) and not free
@@ -138,8 +139,6 @@ class Lane:
 
     def answer(self, action: str) -> tuple[bool, bool, bool, bool, bool]:
         """Execute `action` where the environment is: feasible, ticks, free, success, done."""
-        if self.transitions == self.limit:
-            raise SpentError
         self.transitions += 1
         made = self.env.advance(action)
         if not self._by_answer or made.costs_step:
@@ -170,8 +169,9 @@ class Lane:
             node = node.parent
         if node is not self.at:
             self.reset()
-        self.at = None
         for step in reversed(path):
+            self._check_limit()
+            self.at = None
             feasible, ticks, _, _, done = self.answer(step.action)
             if done or not (feasible or ticks):
                 raise ReplayError(
@@ -179,6 +179,11 @@ class Lane:
                     f"same actions are replayed in task {self._graph.task.id}; "
                     "run `trajevolve check-env`"
                 )
+            self.at = step
+
+    def _check_limit(self) -> None:
+        if self.transitions == self.limit:
+            raise SpentError
 
 
 class ReplayGraph:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from trajevolve.envs.contract import Environment, Kind
 
+Unit = tuple[int, ...]
+"""Positions of steps that are left out together, ascending."""
+
 
 @dataclass(frozen=True)
 class Units:
@@ -18,9 +21,9 @@ class Units:
         group_of: the coupled group of each position that is in one.
     """
 
-    changing: tuple[tuple[int, ...], ...]
+    changing: tuple[Unit, ...]
     information: frozenset[int]
-    group_of: Mapping[int, tuple[int, ...]]
+    group_of: Mapping[int, Unit]
 
 
 def cut(env: Environment, positions: Sequence[int], actions: Sequence[str]) -> Units:

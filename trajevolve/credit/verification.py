@@ -21,10 +21,10 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from trajevolve.credit.escort import Escort
-from trajevolve.credit.foresight import Foresight, Unit
+from trajevolve.credit.foresight import Foresight
 from trajevolve.credit.loops import longest_loop
 from trajevolve.credit.replay import ReplayGraph
-from trajevolve.credit.units import Units, cut
+from trajevolve.credit.units import Unit, Units, cut
 from trajevolve.credit.walk import Walk, Walker
 from trajevolve.envs.contract import Environment, Kind, Task
 from trajevolve.errors import UserError
