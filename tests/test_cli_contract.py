@@ -105,12 +105,13 @@ def test_a_reader_that_leaves_is_no_error() -> None:
     assert process.stderr.read() == b""
 
 
-def test_an_interrupt_is_quiet() -> None:
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_is_quiet(number: signal.Signals, status: int) -> None:
     process = start("play", "--env", "alfworld", "--task", GAME, stdin=subprocess.PIPE)
     assert process.stdout and process.stderr
     process.stdout.readline()
-    process.send_signal(signal.SIGINT)
-    assert process.wait(60) == 130
+    process.send_signal(number)
+    assert process.wait(60) == status
     assert process.stderr.read() == b""
 
 

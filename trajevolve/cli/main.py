@@ -1,16 +1,18 @@
 """`trajevolve`: the commands, and how failures become one line and an exit status.
 
 Exit status: 0 done; 1 the work failed or some input rows were bad; 2 the command or its input
-could not be used; 130 interrupted, or nobody reads the output any more.
+could not be used; 130 interrupted, or nobody reads the output any more; 143 told to end by SIGTERM.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -31,6 +33,7 @@ from trajevolve.errors import UserError
 from trajevolve.telemetry import switch_off
 
 INTERRUPTED = 130
+TERMINATED = 143
 
 app = typer.Typer(
     add_completion=False,
@@ -86,6 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         without = [argument for argument in given if argument != "--debug"]
         with (
+            _ending_when_told(),
             terminal_bars(),
             command.make_context("trajevolve", without) as context,
         ):
@@ -93,6 +97,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except typer.Exit as stop:
         return stop.exit_code
+    except _Terminated:
+        return TERMINATED
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except BrokenPipeError:
@@ -102,6 +108,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         return _report(error, debug)
     return 0
+
+
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM, of a batch system or of `kill`: a command ends as after Ctrl-C."""
+
+
+@contextmanager
+def _ending_when_told() -> Iterator[None]:
+    """Have SIGTERM raise, unless whoever calls this decided what it does."""
+    if signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, _end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _end(*_: object) -> None:
+    raise _Terminated
 
 
 def _report(error: Exception, debug: bool) -> int:
