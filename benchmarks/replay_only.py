@@ -4,7 +4,9 @@ A 10-step and a 39-step solution of the benchmark, made clumsy, are verified thr
 replay (a reset and the whole sequence for every trial, written apart from the package), and by the
 package with one environment object and with two. The last two alternate, and with them what the
 machine allows at all: the sequence replayed as often by one object as by two that share nothing.
-Then the successes of a small rollout are verified, as training does it, by one object and by two.
+What the schedule alone allows is measured too, with objects that give the recorded answers, each
+after the same time, and so take no processor from each other. Then the successes of small rollouts
+are verified, as training does it, by one object and by two: groups of either task, and of others.
 
 A young Java process compiles what it executes on another core, so that one alone already takes
 most of two cores; `--warm-up` verifications come first.
@@ -25,7 +27,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from trajevolve.config import CreditConfig, EnvConfig
 from trajevolve.credit.lots import verify_lots
@@ -41,12 +43,63 @@ from trajevolve.trajectory import Trajectory
 
 TASKS = {"boil/0": 39, "find-living-thing/0": 10}
 """Tasks and the lengths of their solutions. The long one first: it warms the processes up."""
-ROLLOUT = ("find-living-thing/97", "find-non-living-thing/104", "find-animal/93", "find-plant/36")
-"""Tasks of the rollout."""
+ROLLOUTS = (
+    ("find-living-thing/0",),
+    ("boil/0",),
+    ("find-living-thing/97", "find-non-living-thing/104", "find-animal/93", "find-plant/36"),
+)
+"""Tasks of each rollout."""
 GROUP_SIZE = 3
 APART_STEPS = 400
 """Actions of the measurement of what the machine allows, about."""
 SLIPS = Clumsiness(careful_share=1.0, careful=(0.3, 0.3))
+
+
+STEP_S, RESET_S = 0.012, 0.084
+"""What a step and a reset take where only the schedule counts: as in a process that is warm."""
+
+Answers = dict[tuple[str, ...], Any]
+
+
+class Recording:
+    """An environment whose answers are kept, by all actions since the reset."""
+
+    def __init__(self, env: Environment, answers: Answers) -> None:
+        self._env, self._answers = env, answers
+        self._past: tuple[str, ...] = ()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._env, name)
+
+    def reset(self, task: Task) -> Any:
+        """Start anew."""
+        self._past = ()
+        return self._env.reset(task)
+
+    def advance(self, action: str) -> Any:
+        """Execute and keep."""
+        self._past += (action,)
+        self._answers[self._past] = self._env.advance(action)
+        return self._answers[self._past]
+
+
+class Steady(Recording):
+    """Gives the kept answers, each after the same time."""
+
+    def reset(self, task: Task) -> Any:
+        """Start anew."""
+        self._past = ()
+        time.sleep(RESET_S)
+
+    def success(self) -> bool:
+        """No start is a success."""
+        return False
+
+    def advance(self, action: str) -> Any:
+        """Wait and look up."""
+        self._past += (action,)
+        time.sleep(STEP_S)
+        return self._answers[self._past]
 
 
 class Naive:
@@ -199,6 +252,17 @@ def replayed_apart(task: Task, actions: Sequence[str], count: int) -> float:
         return time.monotonic() - began
 
 
+def scheduled(task: Task, actions: Sequence[str], count: int) -> float:
+    """Verify with `count` objects that do not compete for the processor; in seconds."""
+    answers: Answers = {}
+    with started(task, count) as environments:
+        for kind in (Recording, Steady):
+            env, *beside = [cast(Environment, kind(each, answers)) for each in environments]
+            began = time.monotonic()
+            verify_on(ReplayGraph(env, task, beside=beside), actions)
+        return time.monotonic() - began
+
+
 def _cpu_s(env: Any) -> float:
     """Processor time of this process and the Java processes so far."""
     java = [Path(f"/proc/{jvm.process.pid}/stat").read_text() for jvm in env.pool.processes()]
@@ -224,6 +288,8 @@ def measure(ref: str, length: int, repeats: int, warm_up: int) -> dict[str, Any]
         runs[count].append(cost)
         apart[count].append(replayed_apart(task, actions, count))
         print(ref, count, cost, f"apart {apart[count][-1]:.1f}", flush=True)
+    schedule = {count: scheduled(task, actions, count) for count in (1, 2)}
+    print(ref, "schedule", schedule, flush=True)
     wall = {count: statistics.median(run["wall_s"] for run in made) for count, made in runs.items()}
     machine = {count: statistics.median(seconds) for count, seconds in apart.items()}
     return {
@@ -242,14 +308,15 @@ def measure(ref: str, length: int, repeats: int, warm_up: int) -> dict[str, Any]
         "wall_two_over_one": round(wall[2] / wall[1], 3),
         "wall_two_over_naive": round(wall[2] / naive_s, 3),
         "machine_two_over_one": round(machine[2] / machine[1], 3),
+        "schedule_two_over_one": round(schedule[2] / schedule[1], 3),
         "labels_equal": True,
     }
 
 
-def measure_rollout(repeats: int) -> dict[str, Any]:
+def measure_rollout(refs: Sequence[str], repeats: int) -> dict[str, Any]:
     """Verify the successes of a rollout with one environment object and with two."""
     env = make_env("scienceworld")
-    tasks = [env.task(ref) for ref in ROLLOUT]
+    tasks = [env.task(ref) for ref in refs]
     trajectories = [each for task in tasks for each in clumsy(env, task, GROUP_SIZE)]
     env.close()
     wall: dict[int, list[float]] = {1: [], 2: []}
@@ -264,11 +331,11 @@ def measure_rollout(repeats: int) -> dict[str, Any]:
             made = sorted(verdicts, key=itemgetter(0))
             wall[count].append(time.monotonic() - began)
         labels.add(tuple(v.verification.labels for _, v in made if v.verification is not None))
-        print("rollout", count, round(wall[count][-1], 1), flush=True)
+        print("rollout", *refs, count, round(wall[count][-1], 1), flush=True)
     assert [len(each) for each in labels] == [len(trajectories)], "labels differ or are missing"
     one, two = (statistics.median(wall[count]) for count in (1, 2))
     return {
-        "tasks": list(ROLLOUT),
+        "tasks": list(refs),
         "trajectories": len(trajectories),
         "steps": sum(map(len, trajectories)),
         "wall_s": {"1": round(one, 1), "2": round(two, 1)},
@@ -293,7 +360,11 @@ def main() -> None:
             ref: measure(ref, length, arguments.repeats, arguments.warm_up)
             for ref, length in chosen.items()
         },
-        "rollout": measure_rollout(arguments.repeats),
+        "rollouts": [
+            measure_rollout(refs, arguments.repeats)
+            for refs in ROLLOUTS
+            if arguments.only in (None, *refs)
+        ],
     }
     print(json.dumps(found, indent=2))
     if arguments.output is not None:
