@@ -68,9 +68,10 @@ def test_a_run_is_interrupted_and_goes_on_with_the_command_it_names(project: Pat
     assert not any(word in line for line in lines for word in ("Crash", "ERROR", "Traceback"))
     piped = subprocess.run(train, cwd=project, env=environment(), capture_output=True, text=True)
     assert piped.returncode == 0, piped.stderr
-    started, note, iteration, result = piped.stderr.splitlines()
+    started, note, resumed, iteration, result = piped.stderr.splitlines()
     assert started == "run runs/mine: trajevolve, 2 iterations, configuration: params.yaml"
     assert note == "note: split all holds 2 tasks, evaluation.selection_size = 64"
+    assert resumed == "going on with rollout in iter_0001"
     assert iteration.startswith("iteration 2/2: success ")
     assert result.startswith("finished: success ")
     for expected in ("95 % interval", "paired tasks (95 %)", "evolved: ", "trajevolve view mine"):

@@ -168,6 +168,24 @@ def test_what_verify_wrote_is_played_for_its_texts(tmp_path: Path, view: View, m
     assert text[longer["final"]] == "room 3"
 
 
+LAB = "toys.lab:LabEnvironment"
+
+
+@pytest.mark.parametrize("strange", ["dance", "open door"])
+def test_what_was_not_executed_hides_no_replay(tmp_path: Path, view: View, strange: str) -> None:
+    """Where feasibility is in the answer: an unknown action, and one that only takes time."""
+    actions = ["open door", strange, "go kitchen", "activate stove", "wait", "focus on water"]
+    source = tmp_path / "v.jsonl"
+    rows = tmp_path / "v.in"
+    rows.write_text(json.dumps({"task": "1", "actions": actions}))
+    options = ["--input", str(rows), "--output", str(source)]
+    assert main(["verify", "--env", LAB, *options]) == 0
+    printed, page = view(source, "--env", LAB)
+    assert printed["notes"] == []
+    (row,) = page["trajectories"]
+    assert {4, 5} <= {int(t) for t in row["replays"]}
+
+
 def test_rows_of_an_unknown_environment_are_shown_without_observations(
     tmp_path: Path, view: View
 ) -> None:

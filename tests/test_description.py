@@ -58,6 +58,8 @@ def test_changes_name_what_differs_from_the_preset_and_nothing_else() -> None:
     assert changes(paper) == {"learner.lr": 2e-6}
     shop = parse_config({"env": {"name": "webshop", "split": "generated:train"}})
     assert changes(shop) == {"env.split": "generated:train"}
+    own = parse_config({"env": {"name": "scienceworld", "options": {"heap_mb": 300}}})
+    assert changes(own) == {"env.options.heap_mb": 300}
 
 
 def test_what_a_baseline_switches_off_is_a_change() -> None:

@@ -56,6 +56,9 @@ def test_time_grows_with_the_work_and_is_not_given_for_a_gpu(model: Path) -> Non
     assert less is not None and more is not None
     assert more > less
     assert estimate(settings(model, "model.device=cuda")).seconds is None
+    science = estimate(settings(model, "env.name=scienceworld"))
+    assert science.seconds is not None
+    assert science.seconds == pytest.approx(less + 0.1 * science.steps)
 
 
 def test_a_missing_model_is_named(tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ def _differences(config: RunConfig, **base: Any) -> dict[str, Any]:
     return {
         key: value
         for key, value in now.items()
-        if value != before[key] and not key.startswith(APART)
+        if value != before.get(key) and not key.startswith(APART)
     }
 
 

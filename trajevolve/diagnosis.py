@@ -97,12 +97,18 @@ def _engine() -> Finding:
 def _extra(name: str, parts: Sequence[Sequence[str]], use: str) -> Finding:
     """Look for an extra by its distributions; of each part one name will do."""
     versions = [
-        next((f"{each} {version}" for each in names if (version := _version(each))), "")
+        next((f"{each} {_version(each)}" for each in names if _importable(each)), "")
         for names in parts
     ]
     there = all(versions)
     advice = "" if there else f"only for {use}: make install EXTRAS={name}"
     return Finding(name, there, False, ", ".join(filter(None, versions)), advice)
+
+
+def _importable(distribution: str) -> bool:
+    """Metadata can outlive the package."""
+    there = importlib.util.find_spec(distribution.replace("-", "_")) is not None
+    return there and bool(_version(distribution))
 
 
 def _version(distribution: str) -> str:

@@ -20,6 +20,10 @@ ROLLOUT_S = 5.0e-3
 #: The same for the learner's old log-probabilities, and for one epoch of updates.
 OLD_LOGPROBS_S = 1.6e-3
 UPDATE_S = 5.0e-3
+#: The same for environments that take long themselves, replays of verification included.
+ENVIRONMENT_S = {"scienceworld": 0.1}
+#: Resident memory of what such an environment runs beside the training process.
+ENVIRONMENT_MEMORY = {"scienceworld": 2 * 350 * 2**20}
 #: Start of Prefect, MLflow and DVC, and their share of an iteration.
 START_S = 40.0
 RECORD_S = 2.0
@@ -44,7 +48,7 @@ class Estimate:
         episodes: sampled in training, evolved and evaluated ones included.
         steps: the same in steps, at the step limit: episodes that succeed are shorter.
         seconds: processor time on one thread; None on a GPU.
-        memory_bytes: of the training process.
+        memory_bytes: of the training process and of what its environment runs.
         disk_bytes: checkpoints that stay, and shards.
     """
 
@@ -71,6 +75,7 @@ def estimate(config: RunConfig) -> Estimate:
     scale = max(1.0, parameters / MEASURED_PARAMETERS)
     learning = OLD_LOGPROBS_S + UPDATE_S * config.learner.epochs
     seconds = scale * limit * ((sampled + extra) * ROLLOUT_S + sampled * learning)
+    seconds += limit * (sampled + extra) * ENVIRONMENT_S.get(config.env.name, 0.0)
     on_cpu = resolve_device(config.model.device) == "cpu"
     kept = config.checkpoints.keep_last + config.checkpoints.keep_best
     shards = SHARDS * (sampled + extra) * limit * SHARD_BYTES_PER_STEP
@@ -80,6 +85,7 @@ def estimate(config: RunConfig) -> Estimate:
         steps=(sampled + extra) * limit,
         seconds=seconds + START_S + RECORD_S * config.iterations if on_cpu else None,
         memory_bytes=BASE_MEMORY
+        + ENVIRONMENT_MEMORY.get(config.env.name, 0)
         + BYTES_PER_PARAMETER * parameters
         + BYTES_PER_TOKEN * config.learner.tokens_per_batch,
         disk_bytes=kept * CHECKPOINT_BYTES_PER_PARAMETER * parameters + shards,

@@ -84,7 +84,7 @@ def evaluate(
     """
     from trajevolve.cli.comparing import read_earlier
     from trajevolve.cli.configuration import evaluation_settings
-    from trajevolve.cli.output import note, print_json
+    from trajevolve.cli.output import note, print_json, telling
     from trajevolve.cli.outputs import new_file
     from trajevolve.errors import UserError
     from trajevolve.evaluation import compare
@@ -109,7 +109,8 @@ def evaluate(
     here = "this evaluation" if output is None else str(output)
     if earlier is not None:
         earlier.check_conditions(facts, here)
-    evaluation, asked = run_panel(settings, policy, tasks, seed, verify, earlier, here)
+    with telling("interrupted; an evaluation is made in one go, so nothing is kept"):
+        evaluation, asked = run_panel(settings, policy, tasks, seed, verify, earlier, here)
     facts["tasks_asked"] = asked
     note(f"configuration: {origin}")
     if asked is not None and asked > evaluation.overall.tasks:

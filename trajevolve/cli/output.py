@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import IO, Any
 
 import typer
@@ -24,6 +25,17 @@ def print_json(value: Any, indent: int | None = None, stream: IO[str] | None = N
 def note(message: str) -> None:
     """Tell the person at the terminal, on stderr."""
     typer.echo(message, err=True)
+
+
+@contextmanager
+def telling(*said: str) -> Iterator[None]:
+    """After an interrupt, tell what became of the work."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        for message in said:
+            note(message)
+        raise
 
 
 def print_table(

@@ -43,7 +43,7 @@ def train(
     """
     from trajevolve.cli.configuration import read_settings
     from trajevolve.cli.outcome import same_command, show_outcome
-    from trajevolve.cli.output import note, print_json
+    from trajevolve.cli.output import note, print_json, telling
     from trajevolve.errors import UserError
     from trajevolve.manifest import RUN_NAME
     from trajevolve.progress import working
@@ -75,14 +75,14 @@ def train(
         return
     from trajevolve_flows.launch import run_training
 
-    if plan["next"] is None:
+    following = plan["next"]
+    if following is None:
         note("all of it is done already; another --run starts a new one")
-    try:
+    elif any(stage["committed"] for stage in plan["stages"].values()):
+        note(f"going on with {following['stage']} in iter_{following['iteration']:04d}")
+    stays = f"interrupted; what is committed in {RUNS / name} stays. To go on:"
+    with telling(stays, same_command(name, config, overrides or [])):
         summary = run_training(settings, name)
-    except KeyboardInterrupt:
-        note(f"interrupted; what is committed in {RUNS / name} stays. To go on:")
-        note(same_command(name, config, overrides or []))
-        raise
     if json:
         print_json(summary, indent=2)
     else:

@@ -69,7 +69,7 @@ def verify(
     in its place, and the exit status is 1.
     """
     from trajevolve.cli.options import open_environment
-    from trajevolve.cli.output import note
+    from trajevolve.cli.output import note, telling
     from trajevolve.credit.lots import helpers
     from trajevolve.credit.rows import verify_records
     from trajevolve.files import write_atomically
@@ -95,7 +95,10 @@ def verify(
             bad = write_rows(rows, sys.stdout)
         else:
             failed: list[int] = []
-            write_atomically(output, lambda partial: failed.append(_write(rows, partial)))
+            with telling(
+                f"interrupted; {output} is not written; without --output rows come singly"
+            ):
+                write_atomically(output, lambda partial: failed.append(_write(rows, partial)))
             bad = failed[0]
     finally:
         for each in (environment, *beside):

@@ -90,9 +90,14 @@ def view(
     finally:
         if source.environment:
             source.environment.close()
+    notes = list(source.notes)
+    unshown = [each.problem for each in replayed.values() if each.problem]
+    if unshown:
+        what = counted(len(unshown), "trajectory", "trajectories")
+        notes.append(f"{what} without replays: {unshown[0]}")
     made = document(source, replayed, evidence)
     size = write_page(target, made)
-    for line in source.notes:
+    for line in notes:
         note(f"note: {line}")
     if show:
         import webbrowser
@@ -105,7 +110,7 @@ def view(
                 "trajectories": len(source.trajectories),
                 "replays": sum(len(each.counterfactuals) for each in replayed.values()),
                 "bytes": size,
-                "notes": list(source.notes),
+                "notes": notes,
             }
         )
     else:

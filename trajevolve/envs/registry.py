@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,8 @@ BUILT_IN: dict[str, tuple[str, str]] = {
     "webshop": ("trajevolve.envs.webshop.environment:WebshopEnvironment", ""),
 }
 
+NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
 
 def make_env(name: str, **options: Any) -> Environment:
     """Make an environment.
@@ -42,6 +45,7 @@ def make_env(name: str, **options: Any) -> Environment:
     """
     path, extra = BUILT_IN.get(name, (name, ""))
     factory = _load(path, name, extra)
+    _check_options(name, factory, options)
     try:
         env = factory(**options)
     except TypeError as error:
@@ -55,6 +59,25 @@ def make_env(name: str, **options: Any) -> Environment:
             "derive the class from trajevolve.Environment"
         )
     return env
+
+
+def _check_options(name: str, factory: Callable[..., Any], options: Mapping[str, Any]) -> None:
+    """Raise UserError where an option has no parameter of its name."""
+    try:
+        parameters = inspect.signature(factory).parameters.values()
+    except ValueError:  # of some classes written in C, which are no environments anyway
+        return
+    if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters):
+        return
+    taken = [each.name for each in parameters if each.kind in NAMED]
+    for given in options:
+        if given not in taken:
+            close = difflib.get_close_matches(given, taken, n=1)
+            hint = f"did you mean {close[0]!r}? " if close else ""
+            raise UserError(
+                f"environment {name}: has no option {given!r}; {hint}"
+                f"it takes {', '.join(taken) or 'none'}"
+            )
 
 
 def configured_env(config: EnvConfig) -> Environment:

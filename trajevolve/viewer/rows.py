@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -116,13 +116,15 @@ def _played(env: Environment, task: Task, row: dict[str, Any], number: int) -> T
     success, score, over = env.success(), 0.0, False
     steps = []
     for position, said in enumerate(row["actions"]):
-        before, reward, valid = observation, 0.0, False
+        before, reward, valid, ticked = observation, 0.0, False, False
         action = env.canonical(said) if isinstance(said, str) and said.strip() else None
         if action is not None and not (over or success):
             outcome = env.step(action)
             observation, valid, reward = outcome.observation, outcome.feasible, outcome.reward
             success, score, over = outcome.success, outcome.score, outcome.done
-        steps.append(_step(row, position, action, before, valid, env, reward))
+            ticked = outcome.costs_step
+        step = _step(row, position, action, before, valid, env)
+        steps.append(replace(step, reward=reward, costs_step=ticked))
     return _trajectory(row, number, steps, task, success, score, observation.text)
 
 
@@ -133,7 +135,6 @@ def _step(
     before: Observation,
     valid: bool,
     env: Environment | None,
-    reward: float = 0.0,
 ) -> Step:
     labels, dependents, said = row["labels"], row.get("dependents"), row["actions"][position]
     return Step(
@@ -143,7 +144,6 @@ def _step(
         action=action,
         valid=valid,
         kind=env.kind(action) if env and action else None,
-        reward=reward,
         label=labels[position] if labels else None,
         dependents=tuple(dependents[position]) if dependents else (),
     )

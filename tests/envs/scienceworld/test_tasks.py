@@ -52,7 +52,11 @@ def test_other_seeds_draw_others():
 
 @pytest.mark.parametrize(
     ("split", "said"),
-    [("valid", "expected train, dev, test"), ("train:boill", "task type 'boill': unknown")],
+    [
+        ("valid", "expected train, dev, test"),
+        ("train:boill", "task type 'boill': unknown"),
+        ("train:", "task type '': unknown"),
+    ],
 )
 def test_unknown_splits_and_types(split, said):
     with pytest.raises(UserError, match=said):
@@ -81,6 +85,7 @@ def test_an_id_says_what_is_loaded(ref, instance):
         ("boil/999999999999", "expected <task type>/<variation>"),
         ("boil/30", "boil has variations 0 to 29"),
         ("boill/3", "task type 'boill': unknown; known: boil,"),
+        ("boil/3@", "simplifications '': expected easy, none"),
         ("boil/3@hard", "simplifications 'hard': expected easy, none"),
         ("test-conductivity/1@noElectricalAction", "needs electrical connections"),
     ],

@@ -18,9 +18,12 @@ from trajevolve.envs.scienceworld.sight import names_in_sight
 from trajevolve.envs.scienceworld.splits import members
 from trajevolve.envs.scienceworld.tasks import ENV, parse_ref, task_of
 from trajevolve.envs.task_list import TaskList
+from trajevolve.errors import UserError
 
 LONGEST_ACTION = 300
 """Characters; nothing longer is an action, and the simulator's parser is not asked."""
+LEAST_HEAP_MB = 64
+"""The simulator does not come up with much less."""
 _START = Answer("", 0, 0.0, False)
 
 
@@ -45,7 +48,7 @@ class ScienceWorldEnvironment(Environment):
         launch: how processes are started; overrides `heap_mb`.
 
     Raises:
-        UserError: an option is wrong.
+        UserError: an option is wrong, or there is no Java.
     """
 
     spec = Spec(
@@ -65,7 +68,14 @@ class ScienceWorldEnvironment(Environment):
         launch: Launch | None = None,
     ) -> None:
         self.simplifications = simple.parse(simplifications)
-        self.pool = shared_pool(workers, launch or Launch(heap_mb=heap_mb))
+        if type(heap_mb) is not int or heap_mb < LEAST_HEAP_MB:
+            raise UserError(
+                f"environment {ENV}: heap_mb {heap_mb!r}: expected a number of MiB, "
+                f"{LEAST_HEAP_MB} at least"
+            )
+        launch = launch or Launch(heap_mb=heap_mb)
+        launch.command()  # without Java there is no environment, whatever it is wanted for
+        self.pool = shared_pool(workers, launch)
         self.spec = replace(type(self).spec, concurrent=self.pool.limit)
         self._gold = GoldPaths(self.pool.launch)
         self._episode: Episode | None = None

@@ -304,11 +304,10 @@ def _read_greeting(process: subprocess.Popen[bytes]) -> tuple[int, str]:
     reader.join(START_S)
     port, token = (line.decode("ascii", "replace").strip() for line in [*lines, b"", b""][:2])
     if not port.isdigit() or not token:
-        took = time.monotonic() - began
-        raise JvmError(
-            f"{process.args[0] if isinstance(process.args, list) else 'java'} did not start within "
-            f"{took:.0f} s; it printed {port!r}"
-        )
+        what = process.args[0] if isinstance(process.args, list) else "java"
+        took = f"did not start within {time.monotonic() - began:.0f} s"
+        said = " ".join(filter(None, (port, token))) or "nothing"
+        raise JvmError(f"{what} {took if len(lines) < 2 else 'did not start'}; it printed: {said}")
     return int(port), token
 
 

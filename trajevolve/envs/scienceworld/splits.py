@@ -52,14 +52,14 @@ def members(split: str, count: int | None, seed: int) -> list[tuple[str, int]]:
     Raises:
         UserError: the split or a task type is unknown.
     """
-    part, _, wanted = split.partition(":")
+    part, colon, wanted = split.partition(":")
     part = ALIASES.get(part, part)
     if part not in SPLITS:
         raise UserError(
             f"split {split!r}: expected train, dev, test, iid (= train) or ood (= test), and after "
             "a colon task types: train:boil,melt"
         )
-    names = known_types(wanted.split(",")) if wanted else list(counts())
+    names = known_types(wanted.split(",")) if colon else list(counts())
     everyone = [(name, number) for name in names for number in variations(name, part)]
     if count is None or count >= len(everyone):
         return everyone

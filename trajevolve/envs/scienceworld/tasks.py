@@ -47,7 +47,7 @@ def parse_ref(ref: str, usual: str) -> Instance:
     Raises:
         UserError: no such task type or variation, or unknown simplifications.
     """
-    place, _, simple = ref.strip().partition("@")
+    place, at, simple = ref.strip().partition("@")
     name, slash, number = place.partition("/")
     if not slash or not (number.isascii() and number.isdigit() and len(number) < 6):
         raise UserError(f"task {ref!r}: expected <task type>/<variation>, for instance boil/12")
@@ -55,6 +55,6 @@ def parse_ref(ref: str, usual: str) -> Instance:
     total = sum(counts()[name])
     if int(number) >= total:
         raise UserError(f"task {ref!r}: {name} has variations 0 to {total - 1}")
-    chosen = simplifications.parse(simple) if simple else usual
+    chosen = simplifications.parse(simple) if at else usual
     simplifications.check_playable(name, chosen)
     return Instance(name, int(number), chosen)
