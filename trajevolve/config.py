@@ -6,7 +6,6 @@ field to the paper's published value where it has one (paper §5.1 and appendix 
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -19,6 +18,7 @@ from pydantic_core import PydanticCustomError
 from trajevolve.credentials import tells_secret
 from trajevolve.errors import UserError
 from trajevolve.presets import ENVIRONMENTS, METHODS, PRESETS
+from trajevolve.wording import did_you_mean
 from trajevolve.yaml_text import read_yaml, shown
 
 LARGEST_FILE = 64 * 1024
@@ -381,8 +381,7 @@ def _explain(error: ValidationError) -> str:
     if first["type"] != "extra_forbidden":
         return f"{key}: {first['msg']}, got {shown(first['input'])}"
     known = list(_section_at(first["loc"][:-1]).model_fields)
-    close = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
+    hint = did_you_mean(str(first["loc"][-1]), known)
     return f"unknown key {key!r}; {hint}allowed here: {', '.join(known)}"
 
 

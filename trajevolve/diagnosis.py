@@ -88,7 +88,7 @@ def _package(name: str) -> Finding:
 
 
 def _engine() -> Finding:
-    there = importlib.util.find_spec("textworld") is not None
+    there = _there("textworld")
     found = metadata.version("textworld") if there else ""
     advice = "" if there else "only for --backend engine: make install EXTRAS=alfworld"
     return Finding("alfworld engine", there, False, found, advice)
@@ -97,7 +97,9 @@ def _engine() -> Finding:
 def _extra(name: str, parts: Sequence[Sequence[str]], use: str) -> Finding:
     """Look for an extra by its distributions; of each part one name will do."""
     versions = [
-        next((f"{each} {_version(each)}" for each in names if _importable(each)), "")
+        next(
+            (f"{each} {found}" for each in names if _there(each) and (found := _version(each))), ""
+        )
         for names in parts
     ]
     there = all(versions)
@@ -105,10 +107,9 @@ def _extra(name: str, parts: Sequence[Sequence[str]], use: str) -> Finding:
     return Finding(name, there, False, ", ".join(filter(None, versions)), advice)
 
 
-def _importable(distribution: str) -> bool:
-    """Metadata can outlive the package."""
-    there = importlib.util.find_spec(distribution.replace("-", "_")) is not None
-    return there and bool(_version(distribution))
+def _there(package: str) -> bool:
+    """Look for the package itself, which its metadata can outlive."""
+    return importlib.util.find_spec(package) is not None
 
 
 def _version(distribution: str) -> str:

@@ -1,4 +1,7 @@
-"""Words for people that depend on a number."""
+"""Words for people that depend on a number or on what there is."""
+
+import difflib
+from collections.abc import Iterable
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
@@ -10,3 +13,9 @@ def counted(number: int, one: str, many: str | None = None) -> str:
         many: for none and for several; by default `one` with an s.
     """
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def did_you_mean(given: str, known: Iterable[str]) -> str:
+    """Ask for the known name that `given` resembles, with a blank behind; "" where none does."""
+    close = difflib.get_close_matches(given, list(known), n=1)
+    return f"did you mean {close[0]!r}? " if close else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Protocol
 
 from trajevolve.advantages.grpo import grpo
@@ -10,6 +9,7 @@ from trajevolve.advantages.trajevolve import trajevolve
 from trajevolve.config import RunConfig
 from trajevolve.errors import UserError
 from trajevolve.trajectory import Group
+from trajevolve.wording import did_you_mean
 
 
 class Estimator(Protocol):
@@ -35,7 +35,6 @@ def estimator(name: str) -> Estimator:
         UserError: there is none of that name.
     """
     if name not in ESTIMATORS:
-        close = difflib.get_close_matches(name, ESTIMATORS, n=1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
+        hint = did_you_mean(name, ESTIMATORS)
         raise UserError(f"method: {name!r} is unknown; {hint}allowed: {', '.join(ESTIMATORS)}")
     return ESTIMATORS[name]

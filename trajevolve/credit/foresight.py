@@ -87,7 +87,7 @@ class _Job:
                 alone = replace(self.walker, graph=self.lane, remembers=False)
                 alone.without(self.current, self.unit)
             else:
-                self.lane.go(self.fork)
+                self.lane.go(self.front.fork)
         except SpentError:
             pass
         except Exception as error:
@@ -101,22 +101,17 @@ class _Job:
         return self.lane.transitions - transitions, self.lane.resets - resets
 
     @property
-    def fork(self) -> Node:
-        """The node at which the trial leaves the current sequence."""
-        return _fork(self.current, self.unit)
-
-    @property
     def there(self) -> bool:
         """The lane stands at the fork, or on what is known of the trial after it."""
         node = self.front.node
-        while node is not self.lane.at and node is not self.fork and node.parent is not None:
+        while node is not self.lane.at and node is not self.front.fork and node.parent is not None:
             node = node.parent
         return node is self.lane.at
 
     @property
     def way(self) -> tuple[int, bool]:
         """Transitions from where the lane is to where something new begins; if with a reset."""
-        return _way(self.lane, self.front.node if self.trial else self.fork)
+        return _way(self.lane, self.front.node if self.trial else self.front.fork)
 
     @property
     def whole(self) -> int:
@@ -147,7 +142,7 @@ class _Before:
 
     def worth(self, job: _Job, now: int) -> bool:
         """Say if trying at once saves more time than it may lose, against waiting there."""
-        saved, lost = min(job.front.rest, self.verdict - now), _depth(job.fork) + RESET_STEPS
+        saved, lost = min(job.front.rest, self.verdict - now), _depth(job.front.fork) + RESET_STEPS
         return self.fail * saved > (1.0 - self.fail) * lost
 
 
@@ -251,7 +246,7 @@ class Foresight:
             if not lanes or (front.walk is not None and front.walk.success):
                 return
             if front.walk is None:
-                job = self._under_way(current, unit)
+                job = self._under_way(current, unit, front.fork)
                 if job is None:
                     lane = self._graph.nearest(front.node, lanes)
                     job = self._begin(_Job(lane, self._walker, current, unit, front), before, lanes)
@@ -273,10 +268,9 @@ class Foresight:
         elif certain and not job.there:
             job.trial = False
             job.most = job.whole
-        elif certain and not before.worth(job, self._clock):
-            lanes.remove(job.lane)
-            return None
-        elif not self._afford(job, before.verdict):
+        elif (certain and not before.worth(job, self._clock)) or not self._afford(
+            job, before.verdict
+        ):
             if certain:
                 lanes.remove(job.lane)
             return None
@@ -285,12 +279,12 @@ class Foresight:
         job.start(self._clock)
         return job
 
-    def _under_way(self, current: Walk, unit: Unit) -> _Job | None:
-        """Return what tries `unit`, or goes to where it would be omitted."""
-        fork, sequence = _fork(current, unit), self._sequence(current, unit)
+    def _under_way(self, current: Walk, unit: Unit, fork: Node) -> _Job | None:
+        """Return what tries `unit`, or goes to `fork`, where it would be omitted."""
+        sequence = self._sequence(current, unit)
         for job in self._ends:
             same = self._sequence(job.current, job.unit) == sequence
-            if same if job.trial else job.fork is fork:
+            if same if job.trial else job.front.fork is fork:
                 return job
         return None
 
@@ -331,11 +325,6 @@ class Foresight:
         if unit in self._cost:
             return RETRIED
         return SOFT if self._walker.soft.issuperset(unit) else self._successes / self._trials
-
-
-def _fork(current: Walk, unit: Unit) -> Node:
-    """Return the node at which a trial of `unit` leaves the current sequence."""
-    return current.nodes[current.executed.index(unit[0])]
 
 
 def _depth(node: Node) -> int:

@@ -43,11 +43,13 @@ class Front:
     """How far it is known what omitting a unit comes to.
 
     Attributes:
+        fork: the node at which its trial leaves the current sequence.
         walk: what it comes to; None if that is not known.
         node: the state behind which nothing is known.
         rest: transitions from there on, at most, if nothing has to be taken back.
     """
 
+    fork: Node
     walk: Walk | None
     node: Node
     rest: int
@@ -56,9 +58,10 @@ class Front:
     def of(cls, walker: Walker, current: Walk, unit: Unit) -> Front:
         """Look up in the walker's graph what omitting `unit` from `current` comes to."""
         cut = current.executed.index(unit[0])
-        memory = _Memory(walker.graph.root, current.nodes[cut])
+        fork = current.nodes[cut]
+        memory = _Memory(walker.graph.root, fork)
         walk = None
         with suppress(_UnknownError):
             walk = replace(walker, graph=memory, remembers=False).without(current, unit)
         later = sum(position not in walker.free for position in current.executed[cut + 1 :])
-        return cls(walk, memory.at, max(1, later - memory.known))
+        return cls(fork, walk, memory.at, max(1, later - memory.known))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import sys
 from collections.abc import Callable, Mapping
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from trajevolve.envs.contract import Environment
 from trajevolve.errors import UserError
+from trajevolve.wording import did_you_mean
 
 if TYPE_CHECKING:
     from trajevolve.config import EnvConfig
@@ -72,10 +72,8 @@ def _check_options(name: str, factory: Callable[..., Any], options: Mapping[str,
     taken = [each.name for each in parameters if each.kind in NAMED]
     for given in options:
         if given not in taken:
-            close = difflib.get_close_matches(given, taken, n=1)
-            hint = f"did you mean {close[0]!r}? " if close else ""
             raise UserError(
-                f"environment {name}: has no option {given!r}; {hint}"
+                f"environment {name}: has no option {given!r}; {did_you_mean(given, taken)}"
                 f"it takes {', '.join(taken) or 'none'}"
             )
 
