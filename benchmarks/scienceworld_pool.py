@@ -2,7 +2,7 @@
 
     python benchmarks/scienceworld_pool.py [--part NAME …] [--record docs/records/scienceworld.json]
 
-Parts: determinism, steps, memory, kills. About 15 CPU minutes together. Needs the extra
+Parts: determinism, steps, heap, memory, kills. About 20 CPU minutes together. Needs the extra
 ``scienceworld``. A record keeps the parts that are not run again.
 """
 
@@ -28,7 +28,7 @@ from trajevolve.agent.contract import Decision, Turn
 from trajevolve.config import EnvConfig
 from trajevolve.envs.contract import Outcome, Task
 from trajevolve.envs.scienceworld.environment import ScienceWorldEnvironment
-from trajevolve.envs.scienceworld.jvm import Launch, find_java
+from trajevolve.envs.scienceworld.jvm import FLAGS, YOUNG, Launch, find_java
 from trajevolve.files import write_json
 from trajevolve.rollout import Episode, play
 from trajevolve.trajectory import Trajectory
@@ -63,6 +63,7 @@ WORDS = (
 )
 STEPS = 10
 PASSES = 8
+HEAP_WARM_UP, HEAP_PASSES = 60, 20
 MEMORY_EPISODES = 200
 KILL_EPISODES = 500
 KILL_STEPS = 5
@@ -156,6 +157,53 @@ def steps() -> dict[str, Any]:
             name: round(best["package"] / best[name], 1) for name in ("step", "step and objects")
         },
     }
+
+
+def heap() -> dict[str, Any]:
+    """Play the same episodes with the share of the heap for what is new, and with Java's usual."""
+    usual = f"-Xmn{Launch.heap_mb // 3}m"  # given later, so it holds
+    envs = {str(YOUNG): own(6), "usual": own(7, flags=(*FLAGS, usual))}
+    task = envs["usual"].task("chemistry-mix/2")
+    gold = envs["usual"].gold(task)
+    used: dict[str, list[tuple[float, float]]] = {name: [] for name in envs}
+
+    def episode(env: ScienceWorldEnvironment) -> tuple[float, float]:
+        begun, before = time.perf_counter(), _cpu_s(env)
+        env.reset(task)
+        for action in gold:
+            env.advance(action)
+        return time.perf_counter() - begun, _cpu_s(env) - before
+
+    for number in range(HEAP_WARM_UP + HEAP_PASSES):
+        for name, env in reversed(envs.items()) if number % 2 else envs.items():
+            used[name].append(episode(env))
+    memory_mb = {name: env.pool.processes()[0].rss_mb() for name, env in envs.items()}
+    for env in envs.values():
+        env.close()
+        env.pool.close()
+    found = {
+        name: {
+            "wall_ms": round(1000 * statistics.median(wall for wall, _ in each[-HEAP_PASSES:])),
+            "cpu_ms": round(1000 * statistics.mean(cpu for _, cpu in each[-HEAP_PASSES:])),
+            "rss_mb": round(memory_mb[name]),
+        }
+        for name, each in used.items()
+    }
+    ours, theirs = (found[name] for name in envs)
+    return {
+        "task": task.id,
+        "actions": len(gold),
+        **found,
+        "wall_over_usual": round(ours["wall_ms"] / theirs["wall_ms"], 3),
+        "cpu_over_usual": round(ours["cpu_ms"] / theirs["cpu_ms"], 3),
+    }
+
+
+def _cpu_s(env: ScienceWorldEnvironment) -> float:
+    """Processor time of the environment's Java processes so far."""
+    stats = [Path(f"/proc/{jvm.process.pid}/stat").read_text() for jvm in env.pool.processes()]
+    ticks = sum(int(each) for stat in stats for each in stat.rsplit(")", 1)[1].split()[11:13])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def memory() -> dict[str, Any]:
@@ -256,6 +304,7 @@ def _running(pid: int) -> bool:
 PARTS: dict[str, Callable[[], dict[str, Any]]] = {
     "determinism": determinism,
     "steps": steps,
+    "heap": heap,
     "memory": memory,
     "kills": kills,
 }

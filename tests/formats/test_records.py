@@ -43,6 +43,7 @@ def test_places_count_lines_blank_ones_too_and_items():
     ("data", "texts"),
     [
         (b'{"a": 1}\nnope\n', [None, "not valid JSON, Expecting value at column 1"]),
+        (b'{"a": "b\n', ["not valid JSON, Invalid control character at column 9;"]),
         (b'{"a": 1}\n{"b": "\xff"}\n', [None, "not valid JSON, 'utf-8' codec"]),
         (b'{"a": NaN}\n', ["not valid JSON, Out of range"]),
         (b'[1]\n{"a": 1}\n', ["expected an object, got a list", None]),

@@ -76,7 +76,7 @@ def parse_object(line: str | bytes) -> dict[str, Any]:
         value = json.loads(line)
         json.dumps(value, allow_nan=False)  # it comes back, so it has to be writable too
     except json.JSONDecodeError as error:
-        where = f"{error.msg} at column {error.colno}"
+        where = f"{error.msg.removesuffix(' at')} at column {error.colno}"
         raise UserError(f"not valid JSON, {where}; expected one object a line") from None
     except ValueError as error:  # no text, NaN or infinity, numbers too long to read
         raise UserError(f"not valid JSON, {error}; expected one object a line") from None

@@ -34,6 +34,10 @@ FLAGS = (
 """``hashCode=2`` gives every object the same identity hash. The simulator iterates over hash maps
 of objects, so that with any other setting the same actions give different answers."""
 
+YOUNG = 0.625
+"""Share of the heap for what is new. An episode leaves little behind, and each step makes much: the
+usual third is collected twice as often, which takes a tenth more time."""
+
 LOOK = "look around"
 
 START_S = 90.0
@@ -73,6 +77,7 @@ class Launch:
             # All of the heap at once, which stops memory from creeping up while it is first used.
             f"-Xms{self.heap_mb}m",
             f"-Xmx{self.heap_mb}m",
+            f"-Xmn{round(YOUNG * self.heap_mb)}m",
             "-XX:+AlwaysPreTouch",
             *self.flags,
             "-cp",

@@ -15,6 +15,7 @@ import numpy as np
 
 from trajevolve.errors import UserError
 from trajevolve.seeds import derive_seed
+from trajevolve.wording import did_you_mean
 
 RELEASE = "1.2.3"
 """Of the package scienceworld, whose tasks these are."""
@@ -80,5 +81,6 @@ def known_types(names: Iterable[str]) -> list[str]:
     found = list(dict.fromkeys(name.strip() for name in names))
     for name in found:
         if name not in counts():
-            raise UserError(f"task type {name!r}: unknown; known: {', '.join(counts())}")
+            what = did_you_mean(name, counts()) or f"known: {', '.join(counts())}"
+            raise UserError(f"task type {name!r}: unknown; {what.strip()}")
     return found
