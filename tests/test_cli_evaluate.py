@@ -106,6 +106,26 @@ def test_fewer_tasks_than_asked_for_are_said(
     assert evaluate("--env", CORRIDOR)["tasks_asked"] in (None, 200)
 
 
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("BrokenReplay", "KeyError: "), ("StuckInReplay", "TimeoutError: no answer within 0.5 s")],
+)
+def test_a_success_that_cannot_be_verified_is_said_and_json_stays_json(
+    here: Path, capsys: pytest.CaptureFixture[str], name: str, reason: str
+) -> None:
+    environment = ("--env", f"faults.misbehaving:{name}", "--set", "env.step_timeout_s=0.5")
+    play = ("evaluate", "--policy", "random", *environment, "--tasks", "2", "--limit", "300")
+    assert main([*play, "--json"]) == 0
+    said = capsys.readouterr()
+    overall = json.loads(said.out)["overall"]
+    assert (overall["successes"], overall["redundancy"]) == (2, None)
+    (warning,) = [line for line in said.err.splitlines() if line.startswith("warning: ")]
+    assert warning.startswith("warning: 2 of 2 successes left without labels: ")
+    assert reason in warning and "(east)" in warning
+    assert main([*play, "--no-verify", "--json"]) == 0
+    assert "warning" not in capsys.readouterr().err
+
+
 def failure(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     capsys.readouterr()
     assert main(["evaluate", *map(str, arguments)]) == 2

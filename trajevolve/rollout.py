@@ -61,7 +61,7 @@ class _Live:
 
     slot: int
     episode: Episode
-    environment: Environment
+    made: Environment | None
     observation: Observation
     steps: list[Step] = field(default_factory=list)
     score: float = 0.0
@@ -69,6 +69,12 @@ class _Live:
     termination: str = ""
 
     @property
+    @property
+    def environment(self) -> Environment:
+        """The episode's own; without one it is over before it began, and nobody asks."""
+        assert self.made is not None
+        return self.made
+
     def recording(self) -> Kept | None:
         """The recorded step to execute next, if any is left."""
         kept = self.episode.kept
@@ -84,9 +90,9 @@ def play(
 ) -> list[Trajectory]:
     """Play all episodes together and return their trajectories in order.
 
-    An environment that raises, takes longer than ``config.step_timeout_s`` or gives a reward or
-    score that is no number ends its own episode with termination ``error: …`` and success False;
-    the others go on.
+    An environment that raises, be it while it is made, takes longer than ``config.step_timeout_s``
+    for an answer or gives a reward or score that is no number ends its own episode with termination
+    ``error: …`` and success False; the others go on. How long making one takes is not watched.
 
     Args:
         episodes: what to play. All are live at once, or as many as the environment can have
@@ -97,7 +103,8 @@ def play(
         progress: called with (finished, total) after each round.
 
     Raises:
-        UserError: the policy's probabilities are no numbers.
+        UserError: the policy's probabilities are no numbers, or no environment can be made, for
+            want of Java for instance.
     """
     everyone: list[_Live] = []
     waiting = deque(enumerate(episodes))
@@ -130,7 +137,7 @@ def _admit(
     Where an environment limits how many can live, those that are over are closed first, so that
     they make room.
     """
-    limit = everyone[0].environment.spec.concurrent if everyone else None
+    limit = _room(everyone)
     if limit is not None:
         for item in live:
             if item.termination:
@@ -139,7 +146,7 @@ def _admit(
     while waiting and (limit is None or len(going) < limit):
         item = _start(*waiting.popleft(), make_environment, deadline)
         everyone.append(item)
-        limit = item.environment.spec.concurrent
+        limit = _room(everyone)
         if not item.termination:
             going.append(item)
         elif limit is not None:
@@ -150,14 +157,28 @@ def _admit(
 def _close(item: _Live, deadline: Deadline) -> None:
     # What was played stands, whatever an environment says to its end.
     with contextlib.suppress(Exception):
-        deadline.within(item.environment.close)
+        deadline.within(item.made.close)
+def _room(everyone: Sequence[_Live]) -> int | None:
+    """Return how many episodes can live at once, by the latest environment that could be made."""
+    latest = next((item.made for item in reversed(everyone) if item.made is not None), None)
+    return None if latest is None else latest.spec.concurrent
 
+
+
+    if item.made is None:
+        return
 
 def _start(
     slot: int, episode: Episode, make_environment: Callable[[], Environment], deadline: Deadline
 ) -> _Live:
-    environment = make_environment()
-    item = _Live(slot, episode, environment, Observation("", ()))
+    item = _Live(slot, episode, None, Observation("", ()))
+    try:
+        environment = item.made = make_environment()
+    except UserError:  # a setting or a package, which is as wrong for the next one
+        raise
+    except Exception as error:
+        item.termination = _failure(error)
+        return item
     over = not episode.kept and not episode.resample
     try:
         item.observation = deadline.within(lambda: environment.reset(episode.task))

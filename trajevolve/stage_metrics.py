@@ -34,7 +34,7 @@ def rollout_metrics(trajectories: Sequence[Trajectory]) -> dict[str, float]:
 
 
 def verification_metrics(stats: VerificationStats) -> dict[str, float]:
-    """Numbers of the verification, without its processor time."""
+    """Numbers of the verification."""
     return {
         "successes": float(stats.successes),
         "verified": float(stats.verified),

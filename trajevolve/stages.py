@@ -6,6 +6,7 @@ memory alone, and returns its commit; one that is committed already returns at o
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -16,6 +17,7 @@ from trajevolve.envs.contract import Task
 from trajevolve.experiment import Experiment
 from trajevolve.files import write_json
 from trajevolve.ledger import Commit, Output, Produced, run_stage
+from trajevolve.problems import Problem, told
 from trajevolve.rollout import Episode, play
 from trajevolve.schedule import Stage, evolves
 from trajevolve.stage_metrics import (
@@ -25,11 +27,15 @@ from trajevolve.stage_metrics import (
     without_timings,
 )
 from trajevolve.trajectory import Group, Trajectory
+from trajevolve.wording import counted
 
 if TYPE_CHECKING:
-    from trajevolve.evolution.evolve import Acceptance
+    from trajevolve.credit.labelling import VerificationStats
+    from trajevolve.evolution.evolve import Acceptance, Plan
 
 Body = Callable[[Path], Produced]
+
+log = logging.getLogger(__name__)
 
 
 def rollout(experiment: Experiment, iteration: int) -> Commit:
@@ -47,8 +53,8 @@ def rollout(experiment: Experiment, iteration: int) -> Commit:
             for number, task in enumerate(experiment.tasks(iteration))
             for member in range(config.rollout.group_size)
         ]
-        told = progress.of_episodes()
-        played = play(episodes, agent, experiment.make_environment, config.env, told)
+        counting = progress.of_episodes()
+        played = play(episodes, agent, experiment.make_environment, config.env, counting)
         return _produced(experiment, iteration, "rollout", played, rollout_metrics(played))
 
     inputs = {"policy": experiment.policy_md5(iteration)}
@@ -59,16 +65,9 @@ def verification(experiment: Experiment, iteration: int) -> Commit:
     """Label the steps of every success by counterfactual replay (paper §3.2)."""
 
     def body(folder: Path) -> Produced:
-        from trajevolve.credit.labelling import verify_trajectories
-
-        labelled, stats = verify_trajectories(
-            experiment.environment,
-            _tasks_by_id(experiment, iteration),
-            experiment.read(iteration, "rollout"),
-            experiment.config.credit,
-            experiment.config.env.step_timeout_s,
-            experiment.beside,
-        )
+        played = experiment.read(iteration, "rollout")
+        tasks = experiment.tasks(iteration)
+        labelled, stats = _verify(experiment, iteration, "verification", tasks, played)
         metrics = verification_metrics(stats)
         return _produced(experiment, iteration, "verification", labelled, metrics)
 
@@ -124,27 +123,19 @@ def evolution(experiment: Experiment, iteration: int) -> Commit:
     judges = experiment.config.discriminator.enabled and experiment.config.evolution.keep_failed
 
     def body(folder: Path) -> Produced:
-        from trajevolve.credit.labelling import verify_trajectories
-
         config = experiment.config
         groups = to_groups(experiment.read(iteration, _labelled_by(experiment)))
         agent = experiment.policy(iteration).agent(config.rollout.temperature)
-        tasks = _tasks_by_id(experiment, iteration)
-        episodes = _plan(experiment, iteration, groups, agent.answer)
-        told = progress.of_episodes()
-        played = play(episodes, agent, experiment.make_environment, config.env, told)
-        children, _ = verify_trajectories(
-            experiment.environment,
-            tasks,
-            played,
-            config.credit,
-            config.env.step_timeout_s,
-            experiment.beside,
-        )
+        plan = _plan(experiment, iteration, groups, agent.answer)
+        counting = progress.of_episodes()
+        played = play(plan.episodes, agent, experiment.make_environment, config.env, counting)
+        tasks = experiment.tasks(iteration)
+        children, _ = _verify(experiment, iteration, "evolution", tasks, played)
         if judges:
             children = experiment.discriminator(iteration + 1).predict(children)
         accepted = _accept(experiment, groups, children)
-        write_json(folder / "records.json", [asdict(record) for record in accepted.records])
+        records = [*accepted.records, *plan.given_up]
+        write_json(folder / "records.json", [asdict(record) for record in records])
         made = _produced(experiment, iteration, "evolution", accepted.evolved, accepted.metrics)
         return Produced({**made.outputs, "records": (folder / "records.json", 0)}, made.metrics)
 
@@ -254,7 +245,6 @@ def to_groups(trajectories: Sequence[Trajectory]) -> list[Group]:
 
 def _evaluate(experiment: Experiment, iteration: int, stage: Stage, updates: int) -> Commit:
     def body(folder: Path) -> Produced:
-        from trajevolve.credit.labelling import verify_trajectories
         from trajevolve.evaluation import measure, play_panel
 
         config = experiment.config
@@ -262,16 +252,9 @@ def _evaluate(experiment: Experiment, iteration: int, stage: Stage, updates: int
         tasks = experiment.selection() if selecting else experiment.panel()
         experiment.note_data("selection" if selecting else "panel", tasks)
         agent = experiment.policy(updates).agent(config.evaluation.temperature)
-        make, told = experiment.make_environment, progress.advance
-        played = play_panel(tasks, agent, make, config.env, config.seed, told)
-        verified, _ = verify_trajectories(
-            experiment.environment,
-            {task.id: task for task in tasks},
-            played,
-            config.credit,
-            config.env.step_timeout_s,
-            experiment.beside,
-        )
+        make, counting = experiment.make_environment, progress.advance
+        played = play_panel(tasks, agent, make, config.env, config.seed, counting)
+        verified, _ = _verify(experiment, iteration, stage, tasks, played)
         result = measure(verified)
         write_json(folder / "evaluation.json", result.summary())
         made = _produced(experiment, iteration, stage, verified, evaluation_metrics(result))
@@ -313,12 +296,39 @@ def _produced(
 
 
 def _plan(
+def _verify(
+    experiment: Experiment,
+    iteration: int,
+    stage: Stage,
+    tasks: Sequence[Task],
+    played: Sequence[Trajectory],
+) -> tuple[list[Trajectory], VerificationStats]:
+    """Verify the successes among `played`, and tell of those that are left without labels."""
+    from trajevolve.credit.labelling import verify_trajectories
+
+    labelled, stats = verify_trajectories(
+        experiment.environment,
+        {task.id: task for task in tasks},
+        played,
+        experiment.config.credit,
+        experiment.config.env.step_timeout_s,
+        experiment.beside,
+    )
+    if stats.warning:
+        _warn(iteration, stage, stats.warning)
+    return labelled, stats
+
+
+def _warn(iteration: int, stage: Stage, text: str) -> None:
+    log.warning("iteration %d, %s: %s", iteration, stage, text)
+
+
     experiment: Experiment, iteration: int, groups: Sequence[Group], answer: Callable[[str], str]
-) -> list[Episode]:
+) -> Plan:
     from trajevolve.evolution.evolve import plan_evolution
 
     measure = getattr(type(experiment.environment), "distance", None)
-    return plan_evolution(
+    plan = plan_evolution(
         groups,
         _tasks_by_id(experiment, iteration),
         experiment.environment,
@@ -328,6 +338,10 @@ def _plan(
         distance=measure,
     )
 
+    if plan.given_up:
+        lost = [Problem(each.parent_id, each.task_id, each.reason) for each in plan.given_up]
+        _warn(iteration, "evolution", f"{counted(len(lost), 'parent')} not evolved: {told(lost)}")
+    return plan
 
 def _oracle_labels(
     experiment: Experiment, iteration: int, failures: Sequence[Trajectory]
@@ -336,16 +350,25 @@ def _oracle_labels(
 
     The oracle is clairvoyant, so it is a yardstick for the discriminator and nothing to learn from.
     """
-    from trajevolve.credit.oracle import oracle_labels
+    from trajevolve.credit.oracle import label_failures
 
     measure = getattr(type(experiment.environment), "distance", None)
     if measure is None or not evolves(experiment.config, iteration):
         return {}
-    tasks = _tasks_by_id(experiment, iteration)
-    return {
-        t.id: oracle_labels(experiment.environment, tasks[t.task_id], t, measure)
-        for t in failures[: experiment.config.discriminator.scored]
-    }
+    labels, lost = label_failures(
+        experiment.environment,
+        _tasks_by_id(experiment, iteration),
+        failures[: experiment.config.discriminator.scored],
+        measure,
+        experiment.config.env.step_timeout_s,
+    )
+    if lost:
+        _warn(
+            iteration,
+            "labelling",
+            f"{counted(len(lost), 'failure')} not labelled by the oracle: {told(lost)}",
+        )
+    return labels
 
 
 def _accept(

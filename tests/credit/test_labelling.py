@@ -8,6 +8,7 @@ from toys.lab import LabEnvironment
 
 from trajevolve.config import CreditConfig
 from trajevolve.credit.labelling import verify_trajectories
+from trajevolve.problems import Problem
 from trajevolve.trajectory import Step, Trajectory
 
 DETOUR = house_task("hand", t="ball", b="")
@@ -43,7 +44,7 @@ def test_labels_ratio_and_survivors_are_filled():
     assert stats.mean_redundancy == 0.375
     assert (stats.redundant_steps, stats.steps) == (3, 8)
     assert stats.transitions == results[0].transitions + results[1].transitions
-    assert stats.problems == ()
+    assert (stats.problems, stats.warning) == ((), "")
 
 
 def test_independent_labels_come_with_cumulative_survivors():
@@ -73,7 +74,10 @@ def test_a_success_that_does_not_replay_is_reported_and_unlabelled():
     results, stats = verify_trajectories(HouseEnvironment(), TASKS, given, CUMULATIVE)
     assert results == given
     assert (stats.unverified, stats.verified, stats.mean_redundancy) == (1, 0, 0.0)
-    assert stats.problems == (f"odd ({DETOUR.id}): its replay does not succeed",)
+    assert stats.problems == (Problem("odd", DETOUR.id, "its replay does not succeed"),)
+    assert stats.warning == (
+        f"1 of 1 success left without labels: odd ({DETOUR.id}): its replay does not succeed"
+    )
 
 
 class Fragile(HouseEnvironment):
@@ -93,8 +97,11 @@ def test_a_failing_environment_loses_one_trajectory_only():
     given.append(replace(given[2], id="3", task_id="nowhere"))
     results, stats = verify_trajectories(Fragile(), TASKS, given, CUMULATIVE)
     assert [each.verified for each in results] == [False, True, True, False]
-    assert "ConnectionError: the engine died" in stats.problems[0]
-    assert "nowhere" in stats.problems[1]
+    assert stats.problems == (
+        Problem("0", CABINET.id, "ConnectionError: the engine died"),
+        Problem("3", "nowhere", "KeyError: 'nowhere'"),
+    )
+    assert stats.warning.startswith("2 of 4 successes left without labels: 0 (")
 
 
 @pytest.mark.parametrize(("free", "labels"), [((), [1, 1, 1, 1, 1]), ((3,), None)])

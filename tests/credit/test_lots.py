@@ -10,6 +10,7 @@ from toys.halls import HallsEnvironment, gold, made_clumsy
 
 from trajevolve.config import CreditConfig
 from trajevolve.credit.labelling import verify_trajectories
+from trajevolve.problems import Problem
 from trajevolve.trajectory import Step, Trajectory
 
 TASKS = {ref: HallsEnvironment().task(ref) for ref in ("3:0", "3:1", "4:0,2", "2:", "5:3")}
@@ -91,7 +92,7 @@ def test_a_failure_loses_one_trajectory_only():
         Forbidden(), TASKS, given, CreditConfig(), beside=[Forbidden()]
     )
     assert [each.verified for each in results] == [True, False, True, True]
-    assert stats.problems == ("1 (3:1): ConnectionError: the engine died",)
+    assert stats.problems == (Problem("1", "3:1", "ConnectionError: the engine died"),)
 
 
 class Stopped(Dawdling):

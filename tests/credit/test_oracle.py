@@ -1,8 +1,11 @@
 import math
+import time
 
+import pytest
 from toys.corridor import TASK, Corridor, play, steps_to_go
 
-from trajevolve.credit.oracle import oracle_labels
+from trajevolve.credit.oracle import label_failures, oracle_labels
+from trajevolve.problems import Problem
 
 
 def labels(actions, distance=steps_to_go):
@@ -41,3 +44,28 @@ def test_on_a_success_it_is_single_step_verification():
     detour = ["go to room 1", "go to room 0", "go to room 1"]
     rest = ["take key", "go to room 2", "go to room 3", "open chest"]
     assert labels([*detour, *rest]) == (0, 0, 1, 1, 1, 1, 1)
+
+
+def burst():
+    raise OSError("the walls fell in")
+
+
+@pytest.mark.parametrize(
+    ("fall", "reason"),
+    [
+        (burst, "OSError: the walls fell in"),
+        (lambda: time.sleep(10), "TimeoutError: no answer within 0.5 s"),
+    ],
+)
+def test_a_failure_in_which_the_environment_fails_is_left_out(fall, reason):
+    class Falling(Corridor):
+        def advance(self, action):
+            if action == "go to room 3":
+                fall()
+            return super().advance(action)
+
+    lost = play(["go to room 1", "go to room 2", "go to room 3"], "lost")
+    other = play(["go to room 1", "go to room 0"], "other")
+    found, problems = label_failures(Falling(), {TASK.id: TASK}, [lost, other], steps_to_go, 0.5)
+    assert found == {"other": labels(other.actions)}
+    assert problems == (Problem("lost", TASK.id, reason),)

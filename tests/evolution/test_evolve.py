@@ -1,11 +1,12 @@
+import time
 from dataclasses import replace
 from functools import partial
 
 import pytest
-from toys.corridor import steps_to_go
+from toys.corridor import Corridor, steps_to_go
 
 from trajevolve.agent.parse import write_response
-from trajevolve.config import EvolutionConfig, RunConfig
+from trajevolve.config import EnvConfig, EvolutionConfig, RunConfig
 from trajevolve.errors import UserError
 from trajevolve.evolution.elimination import eliminate
 from trajevolve.evolution.evolve import accept, plan_evolution
@@ -94,12 +95,17 @@ def test_only_trajectories_with_something_to_evolve_are_eligible(play):
     assert select(group, 5, ("elimination", "correction", "rollback"), error_step) == []
 
 
+def laid_out(*arguments, **named):
+    plan = plan_evolution(*arguments, **named)
+    return plan.episodes, plan.given_up
+
+
 def test_plan_lays_out_one_episode_per_parent(play, corridor, task):
     success = verified(play(DETOUR, "s"), (0, 3, 4, 5, 6))
     invalid = play(["go to room 1", "tke key"], "i")
     wrong = predict(play(["go to room 1", "go to room 0"], "w"), [0.9, 0.2])
     config = RunConfig(evolution=EvolutionConfig(per_group=3), seed=7)
-    episodes = plan_evolution(
+    episodes, given_up = laid_out(
         [group_of(success, invalid, wrong)], {task.id: task}, corridor, config, 5, answer=bare
     )
     told = [(e.id, [k.action for k in e.kept], e.resample, e.evolution.t_err) for e in episodes]
@@ -110,10 +116,11 @@ def test_plan_lays_out_one_episode_per_parent(play, corridor, task):
     ]
     assert episodes[0].evolution == Evolution("i", "correction", 1, 2, pytest.approx(-0.1))
     assert len({episode.seed for episode in episodes}) == 3
-    again = plan_evolution(
+    again = laid_out(
         [group_of(success, invalid, wrong)], {task.id: task}, corridor, config, 5, answer=bare
     )
-    assert again == episodes
+    assert again == (episodes, [])
+    assert given_up == []
 
 
 def test_oracle_rollback_needs_distances(play, corridor, task):
@@ -124,7 +131,74 @@ def test_oracle_rollback_needs_distances(play, corridor, task):
     )
     with pytest.raises(UserError, match="oracle_rollback"):
         plan()
-    assert [e.evolution.t_err for e in plan(distance=steps_to_go)] == [1]
+    assert [e.evolution.t_err for e in plan(distance=steps_to_go).episodes] == [1]
+
+
+class Collapsing(Corridor):
+    """Does something to whoever replays a visit to room 2."""
+
+    def __init__(self, collapse):
+        self.collapse = collapse
+
+    def advance(self, action):
+        if action == "go to room 2":
+            self.collapse()
+        return super().advance(action)
+
+
+def raising(error):
+    def collapse():
+        raise error
+
+    return collapse
+
+
+COLLAPSES = {
+    "KeyError: 'room 2'": raising(KeyError("room 2")),
+    "UserError: task corridor/0: given up": raising(UserError("task corridor/0: given up")),
+    "TimeoutError: no answer within 0.5 s": lambda: time.sleep(10),
+}
+
+
+@pytest.mark.parametrize("reason", COLLAPSES)
+def test_a_parent_that_cannot_be_replayed_is_given_up_and_the_others_go_on(play, task, reason):
+    lost = play(["go to room 1", "go to room 2", "tke key"], "lost")
+    other = play(["go to room 1", "tke key"], "other")
+    config = RunConfig(env=EnvConfig(step_timeout_s=0.5))
+    env = Collapsing(COLLAPSES[reason])
+    episodes, (record,) = laid_out(
+        [group_of(lost, other)], {task.id: task}, env, config, 5, answer=bare
+    )
+    assert [episode.id for episode in episodes] == ["other+correction"]
+    assert (record.id, record.parent_id, record.t_err) == ("lost+correction", "lost", 2)
+    assert (record.steps_before, record.steps_after, record.accepted) == (3, 0, False)
+    assert record.reason == f"replay failed: {reason}"
+
+
+@pytest.mark.parametrize("reason", COLLAPSES)
+def test_nor_does_the_oracle_end_the_evolution(play, task, reason):
+    lost = play(["go to room 1", "go to room 2", "go to room 3"], "lost")
+    other = play(["go to room 1", "go to room 0"], "other")
+    settings = EvolutionConfig(oracle_rollback=True)
+    config = RunConfig(env=EnvConfig(step_timeout_s=0.5), evolution=settings)
+    env = Collapsing(COLLAPSES[reason])
+    plan = partial(
+        laid_out, [group_of(lost, other)], {task.id: task}, env, answer=bare, distance=steps_to_go
+    )
+    episodes, (record,) = plan(config=config, iteration=5)
+    assert [(e.id, e.evolution.t_err) for e in episodes] == [("other+rollback", 1)]
+    assert (record.id, record.t_err) == ("lost+rollback", None)
+    assert record.reason == f"replay failed: {reason}"
+    unasked = settings.model_copy(update={"strategies": ("elimination",)})
+    assert plan(config=config.model_copy(update={"evolution": unasked}), iteration=5) == ([], [])
+
+
+def test_the_time_limit_is_that_of_one_answer_and_not_of_a_replay(play, task):
+    slow = play(["go to room 1", *["go to room 2", "go to room 1"] * 4, "tke key"], "slow")
+    config = RunConfig(env=EnvConfig(step_timeout_s=0.5))
+    env = Collapsing(lambda: time.sleep(0.2))
+    episodes, given_up = laid_out([group_of(slow)], {task.id: task}, env, config, 5, answer=bare)
+    assert (len(episodes), given_up) == (1, [])
 
 
 def test_accept_names_the_reason_of_every_refusal(play):

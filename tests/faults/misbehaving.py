@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from toys.lane import Lane, Place
 
-from trajevolve.envs.contract import Kind, Observation, Outcome, Task
+from trajevolve.envs.contract import Kind, Observation, Outcome, Task, Transition
 
 
 def loop() -> None:
@@ -92,6 +92,21 @@ class HangsOnce(Lane):
         if action == "look" and next(self.looks) == 0:
             sleep()
         return super().step(action)
+
+
+class StuckInReplay(Lane):
+    """Plays, and answers no replay for so long that nobody would wait."""
+
+    def advance(self, action: str) -> Transition:
+        time.sleep(10)
+        raise AssertionError("nobody broke it off")
+
+
+class BrokenReplay(Lane):
+    """Plays, and fails in every replay."""
+
+    def advance(self, action: str) -> Transition:
+        raise KeyError(action)
 
 
 class Raising(Lane):

@@ -5,7 +5,9 @@ One that raises in ``reset`` or ``step`` stands in ``tests/test_rollout.py``.
 
 from __future__ import annotations
 
+import json
 import logging
+import shutil
 import signal
 import threading
 import time
@@ -16,14 +18,15 @@ import pytest
 from toys.lane import Lane
 from toys.training import toy_config
 
-from faults.misbehaving import HANGS, Hanging, Raising, sleep
+from faults.misbehaving import HANGS, BrokenReplay, Hanging, Raising, sleep
 from faults.toyrun import go_on
 from trajevolve.agent.agents import ScriptedAgent
 from trajevolve.agent.contract import Turn
-from trajevolve.config import CreditConfig, EnvConfig
+from trajevolve.config import CreditConfig, EnvConfig, RunConfig
 from trajevolve.credit.labelling import verify_trajectories
 from trajevolve.envs.contract import Environment, Outcome
 from trajevolve.ledger import Ledger
+from trajevolve.problems import Problem
 from trajevolve.rollout import Episode, play
 from trajevolve.storage import read_shard
 from trajevolve.trajectory import Trajectory
@@ -151,7 +154,7 @@ def test_a_replay_that_hangs_leaves_its_success_without_labels() -> None:
         Slow(), TASKS, [first, looked, last], slow, timeout_s=0.15
     )
     assert [t.verified for t in labelled] == [True, False, True]
-    assert stats.problems == ("looked (east): TimeoutError: no answer within 0.15 s",)
+    assert stats.problems == (Problem("looked", "east", "TimeoutError: no answer within 0.15 s"),)
     assert stats.transitions >= 3
 
 
@@ -178,3 +181,39 @@ def test_a_run_goes_on_and_counts_the_episode(model: Path, tmp_path: Path) -> No
     assert [t.termination for t in failed] == ["error: TimeoutError: no answer within 1 s"]
     assert played["rollout"]["errors"] <= 1.0
     assert (run_dir / "summary.json").is_file()
+
+
+def test_stages_tell_which_successes_have_no_labels_and_why(
+    model: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    environment = {"name": "faults.misbehaving:BrokenReplay", "split": "all", "step_limit": 8}
+    run_dir = tmp_path / "runs" / "broken"
+    with caplog.at_level(logging.WARNING, "trajevolve.stages"):
+        go_on(run_dir, toy_config(model, env=environment), before=(0, "labelling"))
+    ledger = Ledger(run_dir, "")
+    (verified,) = ledger.commits("verification")
+    lost = int(verified.metrics["unverified"])
+    assert lost == verified.metrics["successes"] > 0
+    said = {str(record.args[1]): record.getMessage() for record in caplog.records if record.args}
+    assert set(said) == {"evaluation_before", "verification"}
+    assert f"iteration 0, verification: {lost} of {lost} success" in said["verification"]
+    assert "KeyError: 'forth'" in said["verification"]
+    assert "0000/00/" in said["verification"] and "(east)" in said["verification"]
+
+
+def test_evolution_goes_on_where_nothing_can_be_replayed_any_more(
+    late: Path, config: RunConfig, tmp_path: Path,
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    run_dir = Path(shutil.copytree(late, tmp_path / "runs" / "toy"))
+    monkeypatch.setattr(Lane, "advance", BrokenReplay.advance)
+    with caplog.at_level(logging.WARNING, "trajevolve.stages"):
+        go_on(run_dir, config, before=(1, "advantages"))
+    records = json.loads((run_dir / "iter_0001" / "evolution" / "records.json").read_text())
+    children = read_shard(run_dir / "shards" / "iter_0001_evolution.parquet")
+    solved = [child for child in children if child.success]
+    assert solved and not any(child.verified for child in children)
+    assert f"iteration 1, evolution: {len(solved)} of {len(solved)} success" in caplog.text
+    given_up = [each for each in records if each["reason"].startswith("replay failed: KeyError: ")]
+    assert given_up and len(given_up) + len(children) == len(records)
+    assert f"iteration 1, evolution: {len(given_up)} parents not evolved: " in caplog.text

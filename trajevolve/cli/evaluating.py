@@ -154,14 +154,18 @@ def run_panel(
         here: name of this one.
 
     Returns:
-        The evaluation, and how many tasks were asked for (None: all).
+        The evaluation, and how many tasks were asked for (None: all). Successes whose
+        verification broke are told on stderr.
     """
+    from trajevolve.cli.output import note
     from trajevolve.cli.policies import make_agent
     from trajevolve.envs.registry import configured_env
+    from trajevolve.errors import one_line
     from trajevolve.evaluation import measure, play_panel
     from trajevolve.progress import advance, working
 
     split = settings.evaluation.panel
+    warning = ""
     if count is None and split.startswith("generated:"):
         count = settings.evaluation.panel_size
     with (
@@ -189,9 +193,17 @@ def run_panel(
             with ExitStack() as held:
                 for each in beside:
                     held.callback(each.close)
-                played, _ = verify_trajectories(
-                    environment, by_id, played, settings.credit, beside=beside
+                played, stats = verify_trajectories(
+                    environment,
+                    by_id,
+                    played,
+                    settings.credit,
+                    settings.env.step_timeout_s,
+                    beside,
                 )
+            warning = stats.warning
+    if warning:
+        note(f"warning: {one_line(warning)}")
     return measure(played), count
 
 

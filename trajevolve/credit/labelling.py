@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,8 +10,10 @@ from trajevolve.credit.lots import Verdict, verify_lots
 from trajevolve.credit.verification import Verification
 from trajevolve.deadline import Deadline
 from trajevolve.envs.contract import Environment, Task
+from trajevolve.problems import Problem, told
 from trajevolve.progress import advance
 from trajevolve.trajectory import Trajectory
+from trajevolve.wording import counted
 
 
 @dataclass(frozen=True)
@@ -25,11 +26,10 @@ class VerificationStats:
         verified: successes that replayed and have labels.
         distinct: different (task, actions) pairs among those tried; equal ones are tried once.
         transitions: environment transitions executed.
-        cpu_seconds: processor time of this process.
         mean_redundancy: mean ρ of the verified, 0 without any.
         redundant_steps: steps with y = 0 in the verified.
         steps: all steps of the verified.
-        problems: a line for each success without labels, naming it and the reason.
+        problems: one for each success without labels.
         replays: sequences whose outcome was asked for: the trajectories and their counterfactuals.
         resets: how often a task was started anew.
         naive: transitions that complete replay of every sequence would have executed.
@@ -40,11 +40,10 @@ class VerificationStats:
     verified: int
     distinct: int
     transitions: int
-    cpu_seconds: float
     mean_redundancy: float
     redundant_steps: int
     steps: int
-    problems: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
     replays: int = 0
     resets: int = 0
     naive: int = 0
@@ -53,6 +52,14 @@ class VerificationStats:
     def unverified(self) -> int:
         """Successes left without labels."""
         return self.successes - self.verified
+
+    @property
+    def warning(self) -> str:
+        """One line on the successes left without labels and why; "" without any."""
+        if not self.problems:
+            return ""
+        successes = counted(self.successes, "success", "successes")
+        return f"{self.unverified:,} of {successes} left without labels: {told(self.problems)}"
 
 
 def verify_trajectories(
@@ -83,7 +90,6 @@ def verify_trajectories(
     Returns:
         The trajectories in the order given, and the statistics.
     """
-    started = time.process_time()
     results = list(trajectories)
     verdicts: dict[int, Verdict] = {}
     successes = sum(trajectory.success for trajectory in results)
@@ -92,12 +98,12 @@ def verify_trajectories(
         for index, verdict in verify_lots(environments, tasks_by_id, results, credit, deadline):
             verdicts[index] = verdict
             advance(len(verdicts), successes, "verified")
-    problems: list[str] = []
+    problems: list[Problem] = []
     for index, trajectory in enumerate(trajectories):
         if (made := verdicts.get(index)) is None:
             continue
         if made.verification is None or made.verification.labels is None:
-            problems.append(f"{trajectory.id} ({trajectory.task_id}): {made.problem}")
+            problems.append(Problem(trajectory.id, trajectory.task_id, made.problem))
         else:
             results[index] = label(trajectory, made.verification)
     made_results = [v.verification for v in verdicts.values() if v.verification is not None]
@@ -109,7 +115,6 @@ def verify_trajectories(
         verified=len(verified),
         distinct=sum(verdict.distinct for verdict in verdicts.values()),
         transitions=sum(verdict.transitions for verdict in verdicts.values()),
-        cpu_seconds=time.process_time() - started,
         mean_redundancy=sum(redundancies) / len(redundancies) if redundancies else 0.0,
         redundant_steps=sum(
             step.label == 0 for trajectory in verified for step in trajectory.steps

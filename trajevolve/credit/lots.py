@@ -19,6 +19,7 @@ from trajevolve.credit.replay import ReplayGraph
 from trajevolve.credit.verification import Verification, verify_on
 from trajevolve.deadline import Deadline
 from trajevolve.envs.contract import Environment, Task
+from trajevolve.problems import reason_of
 from trajevolve.trajectory import Trajectory
 
 Lot = Sequence[int]
@@ -113,7 +114,7 @@ class Verifier:
         try:
             result = self._deadline.within(lambda: self._replay(trajectory, valid), self._executed)
         except Exception as error:  # whatever an environment does, the other trajectories count
-            problem = f"{type(error).__name__}: {error}"
+            problem = reason_of(error)
         verdict = Verdict(
             result,
             problem,

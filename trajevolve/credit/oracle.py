@@ -9,13 +9,56 @@ searching in the wrong place counts as redundant.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from trajevolve.credit.units import cut
+from trajevolve.deadline import Deadline
 from trajevolve.envs.contract import Environment, Task
+from trajevolve.problems import Problem, reason_of
 from trajevolve.trajectory import Trajectory
 
 Distance = Callable[[Environment], float]
+
+
+def label_failures(
+    env: Environment,
+    tasks_by_id: Mapping[str, Task],
+    failures: Sequence[Trajectory],
+    distance: Distance,
+    timeout_s: float | None = None,
+) -> tuple[dict[str, tuple[int, ...]], tuple[Problem, ...]]:
+    """Label each of `failures`; whatever the environment does in one, the others are labelled.
+
+    Args:
+        env: one environment for all.
+        tasks_by_id: their tasks.
+        failures: the trajectories.
+        distance: as in :func:`oracle_labels`.
+        timeout_s: longest time from one distance to the next (to twice that), with a replay
+            between them at most; None: for ever.
+
+    Returns:
+        trajectory id -> labels, and a problem for each one without.
+    """
+    found: dict[str, tuple[int, ...]] = {}
+    problems: list[Problem] = []
+    measured = 0
+
+    def counting(at: Environment) -> float:
+        nonlocal measured
+        measured += 1
+        return distance(at)
+
+    with Deadline(timeout_s) as deadline:
+        for failure in failures:
+            task = tasks_by_id[failure.task_id]
+            label = partial(oracle_labels, env, task, failure, counting)
+            try:
+                found[failure.id] = deadline.within(label, lambda: measured)
+            except Exception as error:
+                problems.append(Problem(failure.id, failure.task_id, reason_of(error)))
+    return found, tuple(problems)
 
 
 def oracle_labels(

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from rapidfuzz.distance import Levenshtein
 
+from trajevolve.deadline import Deadline
 from trajevolve.envs.contract import Environment, Task
 from trajevolve.evolution.recording import Recording, record
 from trajevolve.rollout import Kept
@@ -77,6 +79,7 @@ def correct(
     env: Environment,
     answer: Callable[[str], str],
     min_similarity: float,
+    deadline: Deadline | None = None,
 ) -> Recording:
     """Plan the corrected version of a failed `parent` that holds an invalid action.
 
@@ -85,14 +88,27 @@ def correct(
     * was invalid and has nothing to correct: no parsable action, or no similar candidate;
     * was valid in the parent and cannot be executed any more;
     * or after which the episode is over.
+
+    Args:
+        parent: the failure.
+        task: its task instance.
+        env: an environment to replay it in; whatever it raises is passed on.
+        answer: writes a whole response that says an action (``Agent.answer``).
+        min_similarity: below it there is nothing similar.
+        deadline: watches each call of `env`; None: nobody does.
     """
-    env.reset(task)
+    within = (deadline or Deadline(None)).within
+    within(partial(env.reset, task))
     kept: list[Kept] = []
     for step in parent.steps:
-        planned = record(step) if step.valid else _corrected(step, env, answer, min_similarity)
+        planned = (
+            record(step)
+            if step.valid
+            else within(partial(_corrected, step, env, answer, min_similarity))
+        )
         if planned is None or planned.action is None:
             break
-        transition = env.advance(planned.action)
+        transition = within(partial(env.advance, planned.action))
         if not transition.feasible:
             break
         kept.append(planned)

@@ -10,19 +10,37 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import get_args
+from typing import TypeVar, get_args
 
 from trajevolve.config import EvolutionConfig, RunConfig
+from trajevolve.deadline import Deadline
 from trajevolve.envs.contract import Environment, Task
 from trajevolve.errors import UserError
-from trajevolve.evolution.correction import correct
+from trajevolve.evolution.correction import correct, first_invalid
 from trajevolve.evolution.elimination import eliminate
 from trajevolve.evolution.recording import Recording
 from trajevolve.evolution.rollback import error_step, oracle_error_step, roll_back
-from trajevolve.evolution.selection import Candidate, select
+from trajevolve.evolution.selection import Candidate, Locate, select
+from trajevolve.problems import reason_of
 from trajevolve.rollout import Episode
 from trajevolve.seeds import derive_seed
 from trajevolve.trajectory import Evolution, Group, Strategy, Trajectory
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What evolution is about to play.
+
+    Attributes:
+        episodes: one for each parent selected.
+        given_up: one record for each parent in whose replay the environment failed; none of them
+            is played.
+    """
+
+    episodes: list[Episode]
+    given_up: list[EvolutionRecord]
 
 
 def plan_evolution(
@@ -34,8 +52,12 @@ def plan_evolution(
     *,
     answer: Callable[[str], str],
     distance: Callable[[Environment], float] | None = None,
-) -> list[Episode]:
+) -> Plan:
     """Select parents in each group and lay out the episode that evolves each of them.
+
+    A parent in whose replay the environment raises, or takes longer than ``env.step_timeout_s``
+    for one answer, is given up; the others are evolved. That goes for a UserError too: parents
+    were played before, so no input is wrong there, and an environment may call an episode lost so.
 
     Args:
         groups: labelled groups: successes verified, failures with predictions.
@@ -55,18 +77,20 @@ def plan_evolution(
             f"evolution.oracle_rollback: environment {config.env.name!r} computes no plan "
             "distances; set it to false"
         )
+    by_oracle = settings.oracle_rollback and "rollback" in settings.strategies
     episodes = []
-    for group in groups:
-        task = tasks_by_id[group.task_id]
-        locate = (
-            partial(oracle_error_step, task=task, env=env, distance=distance)
-            if settings.oracle_rollback and distance is not None
-            else error_step
-        )
-        for candidate in select(group, settings.per_group, settings.strategies, locate):
-            recording = _build(candidate, task, env, answer, settings.min_similarity)
-            episodes.append(_episode(candidate, recording, task, config.seed, iteration))
-    return episodes
+    with Deadline(config.env.step_timeout_s) as deadline:
+        replays = _Replays(env, deadline)
+        for group in groups:
+            task = tasks_by_id[group.task_id]
+            locate: Locate = error_step
+            if by_oracle and distance is not None:
+                locate = partial(replays.error_step, task=task, distance=distance)
+            for candidate in select(group, settings.per_group, settings.strategies, locate):
+                recording = _build(candidate, task, replays, answer, settings.min_similarity)
+                if recording is not None:
+                    episodes.append(_episode(candidate, recording, task, config.seed, iteration))
+    return Plan(episodes, replays.given_up)
 
 
 @dataclass(frozen=True)
@@ -80,9 +104,9 @@ class EvolutionRecord:
         strategy: which of the three built it.
         t_err: 0-based position corrected or rolled back, None for elimination.
         steps_before: T of the parent.
-        steps_after: T of the child.
+        steps_after: T of the child; 0 where it could not be laid out.
         reward_before: R of the parent.
-        reward_after: R of the child.
+        reward_after: R of the child; 0 where it could not be laid out.
         success: the child solved the task.
         accepted: it takes part in the update.
         reason: why not, "" if it does.
@@ -146,20 +170,74 @@ def accept(
     )
 
 
+class _Replays:
+    """Replays parents in one environment, and gives up those in which it fails."""
+
+    def __init__(self, env: Environment, deadline: Deadline) -> None:
+        self._env = env
+        self._deadline = deadline
+        self.given_up: list[EvolutionRecord] = []
+
+    def error_step(
+        self, parent: Trajectory, task: Task, distance: Callable[[Environment], float]
+    ) -> int | None:
+        """Find t_err by :func:`oracle_error_step`."""
+        replay = partial(oracle_error_step, parent, task, self._env, distance, self._deadline)
+        return self._attempt(replay, parent, "rollback", None)
+
+    def correct(
+        self, parent: Trajectory, task: Task, answer: Callable[[str], str], min_similarity: float
+    ) -> Recording | None:
+        """Plan by :func:`correct`."""
+        replay = partial(correct, parent, task, self._env, answer, min_similarity, self._deadline)
+        return self._attempt(replay, parent, "correction", first_invalid(parent))
+
+    def _attempt(
+        self,
+        replay: Callable[[], Result],
+        parent: Trajectory,
+        strategy: Strategy,
+        t_err: int | None,
+    ) -> Result | None:
+        try:
+            return replay()
+        except Exception as error:  # whatever an environment does, the others are evolved
+            record = EvolutionRecord(
+                id=_child_id(parent, strategy),
+                parent_id=parent.id,
+                task_id=parent.task_id,
+                strategy=strategy,
+                t_err=t_err,
+                steps_before=len(parent),
+                steps_after=0,
+                reward_before=parent.reward,
+                reward_after=0.0,
+                success=False,
+                accepted=False,
+                reason=f"replay failed: {reason_of(error)}",
+            )
+            self.given_up.append(record)
+            return None
+
+
 def _build(
     candidate: Candidate,
     task: Task,
-    env: Environment,
+    replays: _Replays,
     answer: Callable[[str], str],
     min_similarity: float,
-) -> Recording:
+) -> Recording | None:
     if candidate.strategy == "elimination":
         return eliminate(candidate.parent)
     if candidate.strategy == "correction":
-        return correct(candidate.parent, task, env, answer, min_similarity)
+        return replays.correct(candidate.parent, task, answer, min_similarity)
     if candidate.t_err is None:
         raise ValueError(f"{candidate.parent.id}: rollback without t_err")
     return roll_back(candidate.parent, candidate.t_err)
+
+
+def _child_id(parent: Trajectory, strategy: Strategy) -> str:
+    return f"{parent.id}+{strategy}"
 
 
 def _episode(
@@ -167,7 +245,7 @@ def _episode(
 ) -> Episode:
     parent = candidate.parent
     return Episode(
-        id=f"{parent.id}+{candidate.strategy}",
+        id=_child_id(parent, candidate.strategy),
         task=task,
         seed=derive_seed(seed, "evolution", iteration, parent.id),
         kept=recording.kept,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
+from trajevolve.deadline import Deadline
 from trajevolve.envs.contract import Environment, Kind, Task
 from trajevolve.evolution.recording import Recording, record
 from trajevolve.trajectory import Trajectory
@@ -27,7 +29,11 @@ def error_step(trajectory: Trajectory) -> int | None:
 
 
 def oracle_error_step(
-    trajectory: Trajectory, task: Task, env: Environment, distance: Callable[[Environment], float]
+    trajectory: Trajectory,
+    task: Task,
+    env: Environment,
+    distance: Callable[[Environment], float],
+    deadline: Deadline | None = None,
 ) -> int | None:
     """Return the step taken where the shortest plan to success was first at its shortest.
 
@@ -37,16 +43,18 @@ def oracle_error_step(
     Args:
         trajectory: a failure.
         task: its task instance.
-        env: an environment to replay it in.
+        env: an environment to replay it in; whatever it raises is passed on.
         distance: number of actions of the shortest plan from the current state; infinite at a
             dead end.
+        deadline: watches each call of `env` and `distance`; None: nobody does.
     """
-    env.reset(task)
-    distances = [distance(env)]
+    within = (deadline or Deadline(None)).within
+    within(partial(env.reset, task))
+    distances = [within(partial(distance, env))]
     for step in trajectory.steps:
         if step.valid and step.action is not None:
-            env.advance(step.action)
-        distances.append(distance(env))
+            within(partial(env.advance, step.action))
+        distances.append(within(partial(distance, env)))
     nearest = distances.index(min(distances))
     return nearest if nearest < len(trajectory) else None
 

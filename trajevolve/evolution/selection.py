@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from trajevolve.evolution.elimination import has_removable_step
 from trajevolve.trajectory import Group, Strategy, Trajectory
 
+Locate = Callable[[Trajectory], int | None]
+"""Finds the step that a failure is rolled back to; None where there is none."""
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -24,9 +27,7 @@ class Candidate:
     t_err: int | None = None
 
 
-def classify(
-    trajectory: Trajectory, error_step: Callable[[Trajectory], int | None]
-) -> Candidate | None:
+def classify(trajectory: Trajectory, error_step: Locate) -> Candidate | None:
     """Decide the strategy of `trajectory`, None where it is not eligible.
 
     A success needs a removable step, a failure either an invalid action or a step to roll back
@@ -47,7 +48,7 @@ def select(
     group: Group,
     per_group: int,
     strategies: Collection[Strategy],
-    error_step: Callable[[Trajectory], int | None],
+    error_step: Locate,
 ) -> list[Candidate]:
     """Take the `per_group` eligible trajectories that need evolution most.
 
