@@ -13,10 +13,10 @@ from toys.house import TASKS, HouseEnvironment, house_task
 from trajevolve.agent.agents import RandomAgent, ScriptedAgent
 from trajevolve.config import EnvConfig
 from trajevolve.envs.contract import Kind
+from trajevolve.errors import UserError
 from trajevolve.rollout import Episode, Kept, play
 
 CLOTHES = TASKS[0]
-from trajevolve.errors import UserError
 
 
 class Script(ScriptedAgent):
@@ -117,6 +117,43 @@ def test_an_environment_that_raises_ends_its_own_episode_only():
     assert c.success
 
 
+class Factory:
+    """Makes an environment, but for the second time it is asked to."""
+
+    def __init__(self, make, error):
+        self.make, self.error = make, error
+        self.made = []
+
+    def __call__(self):
+        self.made.append(None)
+        if len(self.made) == 2:
+            raise self.error
+        self.made[-1] = self.make()
+        return self.made[-1]
+
+
+def test_an_episode_whose_environment_cannot_be_made_fails_alone():
+    script = Script("go cabinet", "open cabinet", "take clothes")
+    episodes = [Episode(name, CLOTHES, 1) for name in "abc"]
+    factory = Factory(HouseEnvironment, OSError("no\nroom"))
+    a, b, c = run(script, *episodes, environment=factory)
+    assert (b.termination, len(b), b.success) == ("error: OSError: no room", 0, False)
+    assert b.id == "b" and a.success and c.success
+
+
+def test_a_mistake_of_the_user_ends_the_rollout_and_closes_what_was_made():
+    closed = []
+
+    class Closing(HouseEnvironment):
+        def close(self):
+            closed.append(self)
+
+    factory = Factory(Closing, UserError("no Java"))
+    with pytest.raises(UserError, match="no Java"):
+        run(Script(), *(Episode(name, CLOTHES, 1) for name in "abc"), environment=factory)
+    assert closed == factory.made[:1]
+
+
 def test_the_same_seeds_give_the_same_episodes():
     episodes = [Episode(str(n), CLOTHES, n) for n in range(6)]
     first, second = run(RandomAgent(), *episodes), run(RandomAgent(), *episodes)
@@ -157,43 +194,6 @@ class Cramped(HouseEnvironment):
 @pytest.mark.parametrize("limit", [3, 40])
 def test_no_more_episodes_live_than_the_environment_can_have(limit):
     """The next one starts when one ends, and plays what it would have played beside all others."""
-class Factory:
-    """Makes an environment, but for the second time it is asked to."""
-
-    def __init__(self, make, error):
-        self.make, self.error = make, error
-        self.made = []
-
-    def __call__(self):
-        self.made.append(None)
-        if len(self.made) == 2:
-            raise self.error
-        self.made[-1] = self.make()
-        return self.made[-1]
-
-
-def test_an_episode_whose_environment_cannot_be_made_fails_alone():
-    script = Script("go cabinet", "open cabinet", "take clothes")
-    episodes = [Episode(name, CLOTHES, 1) for name in "abc"]
-    factory = Factory(HouseEnvironment, OSError("no\nroom"))
-    a, b, c = run(script, *episodes, environment=factory)
-    assert (b.termination, len(b), b.success) == ("error: OSError: no room", 0, False)
-    assert b.id == "b" and a.success and c.success
-
-
-def test_a_mistake_of_the_user_ends_the_rollout_and_closes_what_was_made():
-    closed = []
-
-    class Closing(HouseEnvironment):
-        def close(self):
-            closed.append(self)
-
-    factory = Factory(Closing, UserError("no Java"))
-    with pytest.raises(UserError, match="no Java"):
-        run(Script(), *(Episode(name, CLOTHES, 1) for name in "abc"), environment=factory)
-    assert closed == factory.made[:1]
-
-
     Cramped.most = 0
     episodes = [Episode(f"e{n}", TASKS[n % len(TASKS)], n) for n in range(7)]
     said = []
@@ -209,6 +209,15 @@ def test_a_mistake_of_the_user_ends_the_rollout_and_closes_what_was_made():
     assert said[-1] == (7, 7) and said == sorted(said)
 
 
+def test_no_more_live_after_one_that_could_not_be_made():
+    Cramped.most = 0
+    episodes = [Episode(f"e{n}", TASKS[n % len(TASKS)], n) for n in range(7)]
+    played = run(RandomAgent(), *episodes, environment=Factory(Cramped, OSError("no room")))
+    assert [item.id for item in played] == [episode.id for episode in episodes]
+    assert [item.termination.startswith("error") for item in played] == [n == 1 for n in range(7)]
+    assert Cramped.most == 2 and not Cramped.living
+
+
 def test_an_episode_that_cannot_start_gives_its_place_to_the_next():
     class Locked(Cramped):
         def reset(self, task):
@@ -220,12 +229,3 @@ def test_an_episode_that_cannot_start_gives_its_place_to_the_next():
     )
     assert [item.termination for item in played] == ["error: RuntimeError: locked"] * 5
     assert not Locked.living
-def test_no_more_live_after_one_that_could_not_be_made():
-    Cramped.most = 0
-    episodes = [Episode(f"e{n}", TASKS[n % len(TASKS)], n) for n in range(7)]
-    played = run(RandomAgent(), *episodes, environment=Factory(Cramped, OSError("no room")))
-    assert [item.id for item in played] == [episode.id for episode in episodes]
-    assert [item.termination.startswith("error") for item in played] == [n == 1 for n in range(7)]
-    assert Cramped.most == 2 and not Cramped.living
-
-

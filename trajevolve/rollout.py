@@ -69,12 +69,12 @@ class _Live:
     termination: str = ""
 
     @property
-    @property
     def environment(self) -> Environment:
         """The episode's own; without one it is over before it began, and nobody asks."""
         assert self.made is not None
         return self.made
 
+    @property
     def recording(self) -> Kept | None:
         """The recorded step to execute next, if any is left."""
         kept = self.episode.kept
@@ -154,19 +154,19 @@ def _admit(
     return going
 
 
-def _close(item: _Live, deadline: Deadline) -> None:
-    # What was played stands, whatever an environment says to its end.
-    with contextlib.suppress(Exception):
-        deadline.within(item.made.close)
 def _room(everyone: Sequence[_Live]) -> int | None:
     """Return how many episodes can live at once, by the latest environment that could be made."""
     latest = next((item.made for item in reversed(everyone) if item.made is not None), None)
     return None if latest is None else latest.spec.concurrent
 
 
-
+def _close(item: _Live, deadline: Deadline) -> None:
     if item.made is None:
         return
+    # What was played stands, whatever an environment says to its end.
+    with contextlib.suppress(Exception):
+        deadline.within(item.made.close)
+
 
 def _start(
     slot: int, episode: Episode, make_environment: Callable[[], Environment], deadline: Deadline

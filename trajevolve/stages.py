@@ -295,7 +295,6 @@ def _produced(
     return Produced({"trajectories": written}, metrics)
 
 
-def _plan(
 def _verify(
     experiment: Experiment,
     iteration: int,
@@ -323,6 +322,7 @@ def _warn(iteration: int, stage: Stage, text: str) -> None:
     log.warning("iteration %d, %s: %s", iteration, stage, text)
 
 
+def _plan(
     experiment: Experiment, iteration: int, groups: Sequence[Group], answer: Callable[[str], str]
 ) -> Plan:
     from trajevolve.evolution.evolve import plan_evolution
@@ -337,11 +337,11 @@ def _warn(iteration: int, stage: Stage, text: str) -> None:
         answer=answer,
         distance=measure,
     )
-
     if plan.given_up:
         lost = [Problem(each.parent_id, each.task_id, each.reason) for each in plan.given_up]
         _warn(iteration, "evolution", f"{counted(len(lost), 'parent')} not evolved: {told(lost)}")
     return plan
+
 
 def _oracle_labels(
     experiment: Experiment, iteration: int, failures: Sequence[Trajectory]
