@@ -58,6 +58,8 @@ def test_changes_name_what_differs_from_the_preset_and_nothing_else() -> None:
     assert changes(paper) == {"learner.lr": 2e-6}
     shop = parse_config({"env": {"name": "webshop", "split": "generated:train"}})
     assert changes(shop) == {"env.split": "generated:train"}
+    machine = parse_config({"env": {"workers": 3, "step_timeout_s": 9.0}})
+    assert changes(machine) == {}
     own = parse_config({"env": {"name": "scienceworld", "options": {"heap_mb": 300}}})
     assert changes(own) == {"env.options.heap_mb": 300}
 

@@ -13,6 +13,7 @@ def test_the_corridor(monkeypatch):
     env = trajevolve.make_env("corridor:Corridor")
     report = trajevolve.check_environment(env, env.tasks("all"))
     assert report.passed, str(report)
+    assert env.reset(env.task("0")).admissible == env.candidates() == ("look", "right")
     lines = (FOLDER / "trajectories.jsonl").read_text().splitlines()
     first, second = verify_rows(lines, env)
     assert first["labels"] == [1, 1, 0, 0, 1, 1, 1, 1]

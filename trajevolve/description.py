@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from trajevolve.config import RunConfig, parse_config
+from trajevolve.config import MUTABLE, RunConfig, parse_config
 from trajevolve.reports.tables import end_rows, markdown, outcome_line
 from trajevolve.tracking import flatten
 from trajevolve.wording import counted
@@ -28,17 +28,7 @@ SWITCHES = (
     "evolution.oracle_rollback",
 )
 # Named by themselves wherever a run is named, or without effect on its result.
-APART = (
-    "preset",
-    "seed",
-    "iterations",
-    "threads",
-    "env.name",
-    "env.step_timeout_s",
-    "checkpoints.",
-    "tracking.",
-    "versioning.",
-)
+APART = ("preset", "seed", "threads", "env.name", "checkpoints.", *sorted(MUTABLE))
 
 # MLflow's pages set no space between the columns of a table; these blanks are not stripped.
 GAP = "\u00a0\u00a0"

@@ -32,6 +32,9 @@ class Corridor(Environment):
     def tasks(self, split, count=None, seed=0):  # noqa: D102
         return [self.task("0")]
 
+    def candidates(self):  # noqa: D102
+        return self._observe().admissible
+
     def success(self):  # noqa: D102
         return self.state[2]
 

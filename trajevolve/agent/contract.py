@@ -1,7 +1,7 @@
 """The two interfaces of acting: an Agent decides, a Backend turns token ids into token ids.
 
-Random, expert and language-model agents share :class:`Agent`; transformers, vLLM and remote
-endpoints share :class:`Backend`.
+Random, expert and language-model agents share :class:`Agent`. :class:`Backend` is all that the
+last of them needs of a model; the one here runs it with transformers.
 """
 
 from __future__ import annotations

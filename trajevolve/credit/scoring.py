@@ -99,8 +99,8 @@ def score_trajectories(
         trajectories: with predictions.
         baselines: fitted on the training labels.
         prefix: of the metric names, ``discriminator/success`` for instance.
-        references: trajectory id -> label of every step, for failures (from the oracle or a
-            judge model); without it the trajectories' own labels count.
+        references: trajectory id -> label of every step, for failures (from the oracle);
+            without it the trajectories' own labels count.
 
     Returns:
         ``prefix/accuracy`` …, ``prefix/majority/…`` and ``prefix/verb/…``; empty where no step

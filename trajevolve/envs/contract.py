@@ -36,8 +36,9 @@ class Spec:
         feasibility: ``admissible`` when the admissible set decides, ``answer`` when only
             executing the action tells.
         exact_states: ``state_key`` is equal exactly when two states behave the same.
-        step_limit: usual number of steps of an episode; the run's configuration overrides it.
-        kinds: verb -> kind, for ``check-env`` and for documentation.
+        step_limit: usual number of steps of an episode, for readers: runs go by ``env.step_limit``.
+        kinds: verb -> kind, for readers and for the environment's own
+            :meth:`Environment.kind`, which is what everything else asks.
         concurrent: how many episodes can be live at once in one process; None for any number.
     """
 
@@ -179,10 +180,10 @@ class Environment(ABC):
     def candidates(self) -> Sequence[str]:
         """List the actions among which format correction looks for the nearest one.
 
-        The admissible set where there is one; override where it has to be instantiated from
-        templates.
+        The admissible set of the current state where there is one, else what the templates give.
+        To be overridden for training with format correction, and where prompts list nothing.
         """
-        raise NotImplementedError(f"{self.spec.name} lists no admissible actions")
+        raise NotImplementedError(f"{self.spec.name}: override candidates() for format correction")
 
     def corrections(self, action: str) -> Sequence[str]:
         """List what a wrong `action` may have meant: the candidates, unless overridden.
