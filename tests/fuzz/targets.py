@@ -22,7 +22,7 @@ from trajevolve.config import load_config
 from trajevolve.credit.rows import verify_rows
 from trajevolve.envs.alfworld.environment import AlfworldEnvironment
 from trajevolve.envs.alfworld.generator import draw_games
-from trajevolve.envs.alfworld.pack import Manifest, load_pack, write_pack
+from trajevolve.envs.alfworld.pack import load_pack, write_pack
 from trajevolve.envs.alfworld.reader import Library, read_task
 from trajevolve.envs.contract import Task
 from trajevolve.errors import UserError
@@ -147,18 +147,6 @@ def read_pack(data: bytes, folder: Path) -> None:
     """Read a pack and play its first game."""
     for task in load_pack(folder / "pack.parquet")[:1]:
         try_task(task)
-
-
-def manifests(folder: Path) -> list[bytes]:
-    """Task manifests."""
-    tasks = [task for task, _ in games()]
-    return [Manifest.of("a", tasks).to_json().encode(), Manifest.of("b", []).to_json().encode()]
-
-
-def read_manifest(data: bytes, folder: Path) -> None:
-    """Read a manifest and hold the tasks against it."""
-    manifest = Manifest.from_json(data.decode(errors="surrogateescape"), "tasks.json")
-    manifest.check([task for task, _ in games()])
 
 
 def shards(folder: Path) -> list[bytes]:
@@ -343,8 +331,7 @@ TARGETS: tuple[Target, ...] = (
     Target("game files", 12, JSON, game_files, read_game_file),
     Target("archives .tar", 3, BINARY, archive(".tar"), list_split, "train.tar"),
     Target("archives .tar.zst", 2, BINARY, archive(".tar.zst"), list_split, "train.tar.zst"),
-    Target("task packs", 3, BINARY, packs, read_pack, "pack.parquet"),
-    Target("task manifests", 3, JSON, manifests, read_manifest),
+    Target("task packs", 6, BINARY, packs, read_pack, "pack.parquet"),
     Target(
         "shards",
         3,

@@ -27,7 +27,6 @@ from fuzz.targets import (
     play_task,
     read_configuration,
     read_game_file,
-    read_manifest,
     read_pack,
     verify_lines,
 )
@@ -102,7 +101,6 @@ REFUSED: dict[str, tuple[READ, Callable[[], bytes], str]] = {
         lambda: game(walkthrough=["x" * (17 << 20)]),
         "larger than",
     ),
-    "manifest: JSON without end": (read_manifest, lambda: b"[" * DEEP, "not a task manifest"),
     "task: a split no folder can have": (
         find_task,
         lambda: b"x" * 5000 + b"/task/trial",

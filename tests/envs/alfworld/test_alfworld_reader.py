@@ -10,7 +10,7 @@ import zstandard
 
 from trajevolve.envs.alfworld.environment import AlfworldEnvironment
 from trajevolve.envs.alfworld.export import write_games
-from trajevolve.envs.alfworld.pack import Manifest, load_pack, write_pack
+from trajevolve.envs.alfworld.pack import load_pack, write_pack
 from trajevolve.envs.alfworld.reader import Library
 from trajevolve.errors import UserError
 
@@ -203,24 +203,6 @@ def test_broken_packs(data: Path, tmp_path: Path) -> None:
         pq.write_table(table.replace_schema_metadata(meta), path)
         with pytest.raises(UserError, match=message):
             load_pack(path)
-
-
-def test_manifests_fix_ids_and_contents(data: Path) -> None:
-    tasks = Library(data).tasks("valid_seen")
-    manifest = Manifest.from_json(Manifest.of("valid_seen", tasks).to_json(), "here")
-    manifest.check(tasks)
-    with pytest.raises(UserError, match=f"task {tasks[0].id} is missing"):
-        manifest.check(tasks[1:])
-    with pytest.raises(UserError, match="is not listed"):
-        Manifest.of("some", tasks[1:]).check(tasks)
-    file = data / tasks[1].id / "game.tw-pddl"
-    change(file, "(:init\n", "(:init\n\n")
-    with pytest.raises(UserError, match=f"task {tasks[1].id} has other content"):
-        manifest.check(Library(data).tasks("valid_seen"))
-    with pytest.raises(UserError, match="manifest of schema 7"):
-        Manifest.from_json('{"schema": 7}', "here")
-    with pytest.raises(UserError, match="here: not a task manifest"):
-        Manifest.from_json("{}", "here")
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Task packs: a whole split in one small Parquet file, and manifests that fix lists of tasks.
+"""Task packs: a whole split in one small Parquet file.
 
 All published games share domain and grammar, so a pack keeps one row a game with only what differs:
 id, type, sentence, digest and the problem, compressed against a dictionary of typical
@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trajevolve.envs.alfworld.domain import DOMAIN_HASH, GRAMMAR_HASH
 from trajevolve.envs.alfworld.gamefile import LARGEST_GAME
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import zstandard
 
 PACK_SCHEMA = 1
-MANIFEST_SCHEMA = 1
 _COLUMNS = ("id", "type", "text", "digest", "problem")
 _SAMPLES = 120
 _DICTIONARY_BYTES = 400_000
@@ -126,7 +125,7 @@ def load_pack(path: Path) -> list[Task]:
         table = pq.read_table(path, partitioning=None)
         raw = (table.schema.metadata or {}).get(b"trajevolve.pack")
         if raw is None or not _fits(table):
-            raise UserError(f"{path}: not a task pack of TrajEvolve; write one with pack_split")
+            raise UserError(f"{path}: not a task pack of TrajEvolve; write one with write_pack")
         columns = [table.column(name).to_pylist() for name in _COLUMNS]
     except (pa.ArrowException, OSError, ValueError) as error:
         raise UserError(f"{path}: not readable as a task pack ({error})") from None
@@ -167,70 +166,3 @@ def _read_head(raw: bytes, path: Path) -> bytes:
         return base64.b64decode(head["dictionary"], validate=True)
     except (ValueError, KeyError, TypeError):
         raise damaged from None
-
-
-@dataclass(frozen=True)
-class Manifest:
-    """A list of tasks fixed by content: ids and digests.
-
-    Attributes:
-        name: what the list is for, ``valid_seen`` for instance.
-        env: environment name.
-        entries: (task id, digest) pairs in order.
-    """
-
-    name: str
-    env: str
-    entries: tuple[tuple[str, str], ...]
-
-    @classmethod
-    def of(cls, name: str, tasks: Iterable[Task]) -> Manifest:
-        """The manifest of `tasks`."""
-        return cls(name, ENV, tuple((task.id, task.digest) for task in tasks))
-
-    def to_json(self) -> str:
-        """Versioned JSON text."""
-        head: dict[str, Any] = {"schema": MANIFEST_SCHEMA, "name": self.name, "env": self.env}
-        return json.dumps({**head, "tasks": [list(entry) for entry in self.entries]}, indent=1)
-
-    @classmethod
-    def from_json(cls, text: str, where: str) -> Manifest:
-        """Read :meth:`to_json`'s text.
-
-        Raises:
-            UserError: not a manifest, or of another version.
-        """
-        try:
-            data = json.loads(text)
-            schema = data["schema"]
-            if schema != MANIFEST_SCHEMA:
-                raise UserError(
-                    f"{where}: manifest of schema {schema}, expected {MANIFEST_SCHEMA}; write it "
-                    "again with this version"
-                )
-            entries = tuple((str(id_), str(digest)) for id_, digest in data["tasks"])
-            return cls(str(data["name"]), str(data["env"]), entries)
-        except (ValueError, KeyError, TypeError, RecursionError):
-            raise UserError(
-                f"{where}: not a task manifest; expected JSON with schema, name, env and tasks"
-            ) from None
-
-    def check(self, tasks: Iterable[Task]) -> None:
-        """Compare `tasks` with the manifest.
-
-        Raises:
-            UserError: naming the first task that is missing, new or different.
-        """
-        found = {task.id: task.digest for task in tasks}
-        wanted = dict(self.entries)
-        for id_, digest in wanted.items():
-            if id_ not in found:
-                raise UserError(f"manifest {self.name}: task {id_} is missing from the data")
-            if found[id_] != digest:
-                raise UserError(
-                    f"manifest {self.name}: task {id_} has other content "
-                    f"({found[id_][:12]}, expected {digest[:12]}); is it another release?"
-                )
-        extra = next(iter(found.keys() - wanted.keys()), None)
-        if extra is not None:
-            raise UserError(f"manifest {self.name}: task {extra} is not listed in it")

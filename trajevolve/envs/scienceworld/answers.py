@@ -7,9 +7,6 @@ import re
 UNKNOWN = "No known action matches that input."
 """The answer to what cannot be executed; it takes no time."""
 
-CANCELLED = "Unknown action."
-"""How the answer begins to what names none of an ambiguity's choices; it takes a tick."""
-
 _AMBIGUOUS = "Ambiguous request: Please enter the number"
 _MULTIPLE = "Ambiguous request: Multiple"
 _CHOICE = re.compile(r"(\d+):\t(.*)")

@@ -11,8 +11,6 @@ from typing import Any
 from trajevolve.envs.webshop.jsonfile import object_entries
 from trajevolve.errors import UserError
 
-BATCH = 10_000
-
 
 class AnnotationFile:
     """Annotations in a SQLite file, made once from the original JSON files.
