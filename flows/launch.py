@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from trajevolve.manifest import RunLock, check_run, write_params
 from trajevolve.progress import working
 from trajevolve.schedule import stages
 from trajevolve_flows.logs import speak_plainly
-from trajevolve_flows.server import PrefectServer
+from trajevolve_flows.server import API, HOST, PORT, PrefectServer, api_url
 
 DEPLOYMENT = "trajevolve/alfworld"
 
@@ -59,7 +60,17 @@ def run_training(config: RunConfig, run_name: str, project: Path | None = None) 
 
 
 def submit_training(config: RunConfig, run_name: str, project: Path | None = None) -> str:
-    """Ask the worker behind ``PREFECT_API_URL`` to run it; return the flow run's id."""
+    """Ask the worker behind ``PREFECT_API_URL`` to run it; return the flow run's id.
+
+    Raises:
+        UserError: that is not set (Prefect would start a server of its own, without a worker), or
+            the run has another configuration.
+    """
+    if not os.environ.get(API):
+        raise UserError(
+            f"--submit: {API} is not set; start `make serve`, and in this shell: "
+            f"export {API}={api_url(HOST, PORT)} (make serve prints the line)"
+        )
     project = project or Path.cwd()
     run_dir = (project / "runs" / run_name).resolve()
     check_run(run_dir, config)

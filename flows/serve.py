@@ -21,9 +21,13 @@ from typing import Any
 
 from trajevolve.errors import UserError
 from trajevolve_flows.server import (
+    API,
     HEARTBEAT_S,
+    HOST,
+    PORT,
     START_TIMEOUT_S,
     answers,
+    api_url,
     claim_port,
     configure,
     die_with,
@@ -63,8 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Start everything, print where it is, and wait. Returns the exit status."""
     options = _parser().parse_args(arguments)
     configure(options.project)
-    api = f"http://{options.host}:{options.port}/api"
-    os.environ["PREFECT_API_URL"] = api
+    api = api_url(options.host, options.port)
+    os.environ[API] = api
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         with _serving(options.host, options.port) as server:
@@ -74,7 +78,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             with _process(_prefect("worker", "start", "--pool", POOL, "--name", "serve")) as worker:
                 _create_deployments(options.project)
                 _say(f"ready: http://{options.host}:{options.port}, pool {POOL}")
-                _say("submit with: trajevolve train --submit (PREFECT_API_URL as above)")
+                _say(f"to submit runs from another shell: export {API}={api}")
+                _say("then: trajevolve train --submit")
                 return _watch((server, worker))
     except KeyboardInterrupt:
         _say("stopped")
@@ -89,8 +94,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="trajevolve_flows.serve", description=__doc__)
-    parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=4200)
+    parser.add_argument("--host", default=HOST)
+    parser.add_argument("--port", type=int, default=PORT)
     parser.add_argument(
         "--silence",
         type=float,

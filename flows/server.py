@@ -19,6 +19,9 @@ from trajevolve import telemetry
 from trajevolve.errors import UserError
 from trajevolve.files import check_writable
 
+HOST, PORT = "127.0.0.1", 4200
+"""Where servers listen; the port is that of `make serve` unless it is told another."""
+API = "PREFECT_API_URL"
 # Usually 10 to 30 s; a machine with every core taken needs minutes, and giving up helps nobody.
 START_TIMEOUT_S = 600.0
 PR_SET_PDEATHSIG = 1
@@ -50,13 +53,13 @@ class PrefectServer:
         """Start it, with its database in ``<project>/.prefect``."""
         self._process: subprocess.Popen[bytes] | None = None
         configure(project)
-        if os.environ.get("PREFECT_API_URL"):
+        if os.environ.get(API):
             return
         # Exit handlers run last in, first out: Prefect's, which flush, are registered later.
         atexit.register(self.stop)
         self._log = Path(os.environ["PREFECT_HOME"]) / "server.log"
         check_writable(self._log)
-        with self._log.open("wb") as stream, claim_port("127.0.0.1", 0) as port:
+        with self._log.open("wb") as stream, claim_port(HOST, 0) as port:
             self._process = subprocess.Popen(
                 server_command(port),
                 pass_fds=(port.fileno(),),
@@ -69,8 +72,8 @@ class PrefectServer:
                 preexec_fn=die_with(os.getpid(), signal.SIGKILL),
             )
             number = port.getsockname()[1]
-        self._url = f"http://127.0.0.1:{number}/api"
-        os.environ["PREFECT_API_URL"] = self._url
+        self._url = api_url(HOST, number)
+        os.environ[API] = self._url
 
     def wait(self, timeout: float = START_TIMEOUT_S) -> None:
         """Return when the server answers.
@@ -100,6 +103,11 @@ class PrefectServer:
             self._process.kill()
             self._process.wait()
         self._process = None
+
+
+def api_url(host: str, port: int) -> str:
+    """Return what :data:`API` has to be for the server at `host` and `port`."""
+    return f"http://{host}:{port}/api"
 
 
 def configure(project: Path) -> None:

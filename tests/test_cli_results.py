@@ -1,11 +1,15 @@
 """`train --dry-run`, `report`, `export`, `gc`, `generate`, `evaluate`: on a small made-up run."""
 
 import json
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from faults.disks import largest_file
 from toys.corridor import play
 
 from trajevolve.checkpoint import write_checkpoint
@@ -232,6 +236,46 @@ def test_the_best_model_is_exported_without_training_state(run: Path, tmp_path: 
     assert "over 2 updates" in card and "None: training was not finished" in card
     assert json.loads((out / "agent.json").read_text())["layout"] == "dialogue"
     assert main(["export", "made", "--as", "model", "--out", str(out)]) == 2
+
+
+KILLED_AFTER_COPYING = """
+import os, shutil, signal, sys
+from trajevolve.cli.main import main
+copytree = shutil.copytree
+def copy_and_die(*arguments, **options):
+    copytree(*arguments, **options)
+    os.kill(os.getpid(), signal.SIGKILL)
+shutil.copytree = copy_and_die
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("there", [False, True], ids=["new", "empty"])
+def test_a_killed_export_leaves_nothing_that_loads_and_the_next_is_whole(
+    there: bool, run: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "model"
+    if there:
+        out.mkdir()
+    command = ["export", "made", "--as", "model", "--out", str(out)]
+    killed = subprocess.run([sys.executable, "-c", KILLED_AFTER_COPYING, *command])
+    assert killed.returncode == -signal.SIGKILL
+    assert not (out / "config.json").exists()
+    assert main(command) == 0
+    assert sorted(path.name for path in out.iterdir()) == ["README.md", "agent.json", "config.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "runs"]
+
+
+def test_an_export_on_a_full_disk_is_one_line_and_leaves_nothing(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with largest_file(10):
+        status = main(["export", "made", "--as", "model", "--out", str(tmp_path / "model")])
+    assert status == 2
+    assert f"{tmp_path / 'model'}: cannot be written (File too large); raise" in (
+        capsys.readouterr().err
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["runs"]
 
 
 def test_a_damaged_checkpoint_is_not_exported(

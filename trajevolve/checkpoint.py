@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from trajevolve.errors import UserError
-from trajevolve.files import writing
+from trajevolve.files import sync_tree, unfinished, writing
 
 RECORD = "checkpoint.json"
 SCHEMA_VERSION = 1
@@ -39,26 +39,18 @@ def write_checkpoint(
     with writing(directory):
         directory.parent.mkdir(parents=True, exist_ok=True)
         _recover(directory)
-        unfinished = directory.with_name(f".{directory.name}.unfinished")
-        shutil.rmtree(unfinished, ignore_errors=True)
-        unfinished.mkdir()
-        try:
-            fill(unfinished)
-            _seal(unfinished, facts)
-        except BaseException:
-            shutil.rmtree(unfinished)
-            raise
-        _put_in_place(unfinished, directory)
+        with unfinished(directory) as folder:
+            fill(folder)
+            _seal(folder, facts)
+            _put_in_place(folder, directory)
 
 
-def _seal(unfinished: Path, facts: Mapping[str, Any]) -> None:
+def _seal(folder: Path, facts: Mapping[str, Any]) -> None:
     """Record the sums of all files, and push everything to the disk."""
-    sums = {str(f.relative_to(unfinished)): _md5(f) for f in _files(unfinished)}
+    sums = {str(f.relative_to(folder)): _md5(f) for f in _files(folder)}
     record = {**facts, "schema_version": SCHEMA_VERSION, "files": sums}
-    (unfinished / RECORD).write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
-    for path in [*_files(unfinished), *(p for p in unfinished.rglob("*") if p.is_dir())]:
-        _sync(path)
-    _sync(unfinished)
+    (folder / RECORD).write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
+    sync_tree(folder)
 
 
 def read_checkpoint(directory: Path) -> dict[str, Any]:
@@ -118,12 +110,12 @@ def prune(root: Path, keep_last: int, keep_best: int) -> list[Path]:
     return removed
 
 
-def _put_in_place(unfinished: Path, directory: Path) -> None:
+def _put_in_place(folder: Path, directory: Path) -> None:
     """Rename; a folder cannot replace a full one, so an older checkpoint steps aside first."""
     aside = _aside(directory)
     if directory.exists():
         directory.rename(aside)
-    unfinished.rename(directory)
+    folder.rename(directory)
     _sync(directory.parent)
     shutil.rmtree(aside, ignore_errors=True)
 

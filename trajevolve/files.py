@@ -29,8 +29,9 @@ REMEDIES = {
     errno.EPERM: "choose another place, or allow writing there",
     errno.EIO: f"look after the disk; {RESUME}",
 }
-# Libraries that write for us do not all pass the number on; safetensors says it in its text.
-NUMBER = re.compile(r"os error (\d+)")
+# Libraries that write for us do not all pass the number on; safetensors, and what shutil collects
+# while it copies a folder, have it in their text.
+NUMBER = re.compile(r"(?:os error |\[Errno )(\d+)")
 
 
 @contextmanager
@@ -56,8 +57,8 @@ def _unwritable(path: Path, number: int) -> UserError:
 
 def _number(error: Exception) -> int:
     """Return the system's number of what went wrong, 0 where it is nothing of the system's."""
-    if isinstance(error, OSError):
-        return error.errno or 0
+    if isinstance(error, OSError) and error.errno:
+        return error.errno
     said = NUMBER.search(str(error))
     return int(said[1]) if said else 0
 
@@ -84,6 +85,46 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
         _flush(path.parent)
 
 
+def write_folder(path: Path, fill: Callable[[Path], object]) -> None:
+    """Let `fill` write files into a folder beside `path`, then move it there.
+
+    Everything is on disk before the name appears, so a reader finds all of the files or none,
+    whenever the process is killed.
+
+    Args:
+        path: a new folder, or one that is empty.
+        fill: writes the files, sub-folders included, into the folder it is given.
+
+    Raises:
+        UserError: the disk is full or takes no files, or see :func:`check_folder`; nothing of the
+            folder is left.
+    """
+    check_folder(path)
+    path = path.resolve()  # a link stays, and leads to the new folder
+    with writing(path):
+        with unfinished(path) as folder:
+            fill(folder)
+            sync_tree(folder)
+            os.replace(folder, path)
+        _flush(path.parent)
+
+
+@contextmanager
+def unfinished(path: Path) -> Iterator[Path]:
+    """Make an empty folder beside `path`, to be filled and moved there by the block.
+
+    It is removed where the block fails; what a killed process left of one is removed first.
+    """
+    folder = path.with_name(f".{path.name}.unfinished")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    try:
+        yield folder
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
 def make_folder(path: Path) -> None:
     """Make a folder and those above it. Raises UserError when that is not possible."""
     try:
@@ -100,6 +141,25 @@ def check_writable(path: Path) -> None:
     """
     if path.is_dir():
         raise UserError(f"{path}: is a folder; give the name of a file")
+    _check_beside(path)
+
+
+def check_folder(path: Path) -> None:
+    """Make sure that a new folder can be put at `path`, before the work for its content is done.
+
+    Raises:
+        UserError: nothing can be created beside it, or it is a place that must stay as it is.
+    """
+    path = path.resolve()
+    if path == Path.cwd() or os.path.ismount(path):
+        raise UserError(
+            f"{path}: is the current folder or a mount point, which cannot be replaced as a whole; "
+            "give a new folder in it"
+        )
+    _check_beside(path)
+
+
+def _check_beside(path: Path) -> None:
     make_folder(path.parent)
     trial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:

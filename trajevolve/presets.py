@@ -13,6 +13,9 @@ PRESETS: dict[str, dict[str, Any]] = {
         "rollout": {"groups": 16, "group_size": 8, "temperature": 1.0},
         "credit": {"mode": "independent", "order": "forward", "loop_prepass": False},
         "learner": {"lr": 1e-6, "mini_batch_steps": 256, "kl": 0.01, "clip": 0.2},
+        # Of what is published only rooms seen in training and unseen ones are left beside train,
+        # and neither is spare for choosing a checkpoint. None is chosen here (every: 0); where one
+        # is, `train` says that the result is optimistic.
         "evaluation": {"temperature": 0.4, "panel": "valid_seen", "selection": "valid_seen"},
     },
     "verl_agent_compat": {
@@ -44,4 +47,9 @@ ENVIRONMENTS: dict[str, dict[str, Any]] = {
 METHODS: dict[str, dict[str, Any]] = {
     "grpo": {"discriminator": {"enabled": False}, "evolution": {"enabled": False}},
 }
-"""What a baseline switches off unless it is asked for ("GRPO + evolution" is one --set away)."""
+"""What a baseline switches off unless it is asked for.
+
+GRPO + evolution is ``evolution.enabled=true``, and ``discriminator.enabled=true`` for rollback,
+which has to know the redundant steps of failures; without it only successes and failures with
+invalid actions evolve.
+"""

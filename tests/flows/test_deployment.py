@@ -171,6 +171,12 @@ def pids_of(flow_run: str) -> list[int]:
     return processes_with(f"PREFECT__FLOW_RUN_ID={flow_run}")
 
 
+def test_the_line_to_paste_is_printed(served: Served) -> None:
+    said = f"export PREFECT_API_URL={served.api}\n"
+    served.wait(lambda: "train --submit" in served.log.read_text())
+    assert said in served.log.read_text()
+
+
 def test_two_runs_at_once_through_the_worker(served: Served, silent: str) -> None:
     baseline = served.submit("baseline", "--set=method=grpo")
     parameters = json.dumps({"run": "method", "overrides": TINY})

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from faults.disks import largest_file
 
+from trajevolve.envs.alfworld.environment import AlfworldEnvironment
+from trajevolve.envs.alfworld.generator import generate_games
 from trajevolve.envs.webshop.generated import generated_catalogue
 from trajevolve.errors import UserError
-from trajevolve.models.practice import CHUNK
+from trajevolve.models.alfworld_practice import AlfworldPractice
+from trajevolve.models.practice import CHUNK, Lesson
 from trajevolve.models.recipes import discriminator_recipe, policy_recipe
-from trajevolve.models.warmup import demonstrations
-from trajevolve.models.warmup_discriminator import verified_successes
+from trajevolve.models.warmup import demonstrations, warm_up_policy
+from trajevolve.models.warmup_discriminator import (
+    DiscriminatorRecipe,
+    verified_successes,
+    warm_up_discriminator,
+)
 from trajevolve.models.webshop_practice import WebshopPractice
+from trajevolve.seeds import derive_seed
 
 
 def test_lessons_hold_goals_to_train_on_and_those_held_out_no_other_stream_has() -> None:
@@ -67,6 +78,39 @@ def test_a_recipe_says_everything_it_depends_on(environment: str) -> None:
     content = asdict(policy_recipe(environment))
     assert content["practice"]["environment"] == environment
     assert {"seed", "phases", "architecture", "step_limit", "renamed_share"} <= content.keys()
+
+
+def test_a_policy_that_does_not_fit_on_the_disk_leaves_nothing(tmp_path: Path) -> None:
+    recipe = replace(policy_recipe("alfworld"), phases=())
+    with pytest.raises(UserError, match=r"policy: cannot be written"), largest_file(10_000):
+        warm_up_policy(tmp_path / "policy", recipe)
+    assert list(tmp_path.iterdir()) == []
+    warm_up_policy(tmp_path / "policy", recipe)
+    assert {"config.json", "model.safetensors", "recipe.json", "tokenizer.json"} <= {
+        path.name for path in (tmp_path / "policy").iterdir()
+    }
+    assert [path.name for path in tmp_path.iterdir()] == ["policy"]
+
+
+class FewRooms(AlfworldPractice):
+    """Lessons of four rooms."""
+
+    def lesson(self, seed: int, stream: str, number: int) -> Lesson:
+        rooms = generate_games(4, seed=derive_seed(seed, stream, number), stream=stream)
+        return Lesson(rooms, AlfworldEnvironment)
+
+
+def test_a_discriminator_appears_with_its_recipe_or_not_at_all(tmp_path: Path) -> None:
+    recipe = DiscriminatorRecipe(FewRooms(), training=4, heldout=4, epochs=1)
+    rate: Any = np.float32(recipe.lr)
+    with pytest.raises(TypeError, match="float32 is not JSON"):
+        warm_up_discriminator("builtin", tmp_path / "judge", replace(recipe, lr=rate))
+    assert list(tmp_path.iterdir()) == []
+    warm_up_discriminator("builtin", tmp_path / "judge", recipe)
+    assert {"adapter_model.safetensors", "checkpoint.json", "recipe.json"} <= {
+        path.name for path in (tmp_path / "judge").iterdir()
+    }
+    assert [path.name for path in tmp_path.iterdir()] == ["judge"]
 
 
 def test_environments_without_a_recipe_are_named() -> None:

@@ -113,11 +113,12 @@ def export_model(ledger: Ledger, config: RunConfig, out: Path) -> Path:
     ``README.md`` is the model card.
 
     Raises:
-        UserError: there is no checkpoint, it is damaged, or `out` is in use.
+        UserError: there is no checkpoint, it is damaged, or `out` is in use or cannot be written;
+            there is nothing at `out` then, whenever the process is killed.
     """
     from trajevolve.checkpoint import read_checkpoint
     from trajevolve.cli.outputs import new_folder
-    from trajevolve.files import make_folder, write_json
+    from trajevolve.files import write_folder, write_json
     from trajevolve.model_card import model_card, stored_summary
 
     new_folder("--out", out, empty=True)
@@ -125,11 +126,14 @@ def export_model(ledger: Ledger, config: RunConfig, out: Path) -> Path:
     checkpoint = ledger.path(commit.outputs["checkpoint"])
     read_checkpoint(checkpoint)
     card = model_card(ledger.run_dir, commit, stored_summary(ledger.run_dir))
-    make_folder(out)
-    ignored = shutil.ignore_patterns(*TRAINING_STATE)
-    shutil.copytree(checkpoint, out, ignore=ignored, dirs_exist_ok=True)
-    write_json(out / "agent.json", config.agent.model_dump(mode="json"))
-    (out / "README.md").write_text(card, encoding="utf-8")
+
+    def fill(folder: Path) -> None:
+        ignored = shutil.ignore_patterns(*TRAINING_STATE)
+        shutil.copytree(checkpoint, folder, ignore=ignored, dirs_exist_ok=True)
+        write_json(folder / "agent.json", config.agent.model_dump(mode="json"))
+        (folder / "README.md").write_text(card, encoding="utf-8")
+
+    write_folder(out, fill)
     return checkpoint
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,7 @@ from trajevolve.cli.options import AsJson, ConfigFile, Overrides
 
 if TYPE_CHECKING:
     from trajevolve.config import RunConfig
+    from trajevolve.envs.contract import Environment
 
 RUNS = Path("runs")
 
@@ -121,19 +123,46 @@ def check(settings: RunConfig) -> list[str]:
 
     Returns:
         What the user should know though the run can do with it: splits with fewer tasks than
-        asked for.
+        asked for, and settings of which one takes the effect of another.
 
     Raises:
-        UserError: the method, the model, the environment or its data is not there, or there are
-            no tasks.
+        UserError: the method, the model, the discriminator, the environment or its data is not
+            there, there are no tasks, or the environment lacks what a setting needs.
     """
     from trajevolve.advantages.registry import estimator
     from trajevolve.cli.policies import check_model
+    from trajevolve.credit.discriminator_loading import check_discriminator
     from trajevolve.envs.registry import configured_env
+
+    estimator(settings.method)
+    environment = configured_env(settings.env)
+    try:
+        _check_oracle(settings, environment)
+        notes = list(_check_tasks(settings, environment))
+    finally:
+        environment.close()
+    check_model(settings.model.name, settings.env.name)
+    if settings.discriminator.enabled:
+        check_discriminator(settings.discriminator, settings.env.name)
+    return [*notes, *_unjudged(settings)]
+
+
+def _check_oracle(settings: RunConfig, environment: Environment) -> None:
+    from trajevolve.errors import UserError
+
+    wanted = settings.evolution.enabled and settings.evolution.oracle_rollback
+    if wanted and getattr(type(environment), "distance", None) is None:
+        raise UserError(
+            f"evolution.oracle_rollback: environment {settings.env.name!r} computes no plan "
+            "distances; set it to false"
+        )
+
+
+def _check_tasks(settings: RunConfig, environment: Environment) -> Iterator[str]:
+    """Yield what is to be said about the splits. Raises UserError where one has no task."""
     from trajevolve.errors import UserError
     from trajevolve.wording import counted
 
-    estimator(settings.method)
     evaluation = settings.evaluation
     asked = [
         (settings.env.split, settings.rollout.groups, "rollout.groups"),
@@ -141,41 +170,46 @@ def check(settings: RunConfig) -> list[str]:
     ]
     if evaluation.every:
         asked.append((evaluation.selection, evaluation.selection_size, "evaluation.selection_size"))
-    notes = []
-    environment = configured_env(settings.env)
-    try:
-        for split, count, key in asked:
-            there = len(environment.tasks(split, count))
-            if not there:
-                raise UserError(f"split {split!r}: holds no task; choose another split or data")
-            if there < count:
-                notes.append(f"split {split} holds {counted(there, 'task')}, {key} = {count}")
-    finally:
-        environment.close()
-    check_model(settings.model.name, settings.env.name)
-    return notes
+    ids = {}
+    for split, count, key in asked:
+        tasks = environment.tasks(split, count)
+        if not tasks:
+            raise UserError(f"split {split!r}: holds no task; choose another split or data")
+        if len(tasks) < count:
+            yield f"split {split} holds {counted(len(tasks), 'task')}, {key} = {count}"
+        ids[key] = {task.id for task in tasks}
+    chosen_on = ids.get("evaluation.selection_size", set())
+    shared = len(chosen_on & ids["evaluation.panel_size"])
+    if shared:
+        yield (
+            f"the best checkpoint is chosen on {counted(len(chosen_on), 'task')}, {shared} of them "
+            "on the panel that is reported, so the result is optimistic; give another "
+            "evaluation.selection, or take the last checkpoint with evaluation.every=0"
+        )
+
+
+def _unjudged(settings: RunConfig) -> Iterator[str]:
+    evolution = settings.evolution
+    judged = settings.discriminator.enabled or evolution.oracle_rollback
+    if evolution.enabled and "rollback" in evolution.strategies and not judged:
+        yield (
+            "no failure will be rolled back: discriminator.enabled = false, so nothing says which "
+            "step to go back to; set it to true, or leave rollback out of evolution.strategies"
+        )
 
 
 def plan_of(settings: RunConfig, run_dir: Path) -> dict[str, Any]:
     """Count, per stage, how often it is due and how often it is committed.
 
     Raises:
-        UserError: the run was started with another configuration.
+        UserError: the run cannot be taken up with this configuration, see
+            :func:`trajevolve.manifest.check_run`.
     """
-    from trajevolve.errors import UserError
     from trajevolve.ledger import Ledger
-    from trajevolve.manifest import first_difference, load_manifest
+    from trajevolve.manifest import check_run
     from trajevolve.schedule import STAGES, all_stages, stages
 
-    if (run_dir / "manifest.json").is_file():
-        there = load_manifest(run_dir).config
-        differs = first_difference(there, settings.model_dump(mode="json"))
-        if differs:
-            key, old, new = differs
-            raise UserError(
-                f"{run_dir}: was started with {key} = {old!r}, now {new!r}; set it back or give "
-                "another name with --run"
-            )
+    check_run(run_dir, settings)
     ledger = Ledger(run_dir, settings.digest())
     order: dict[str, dict[str, int]] = {stage: {"due": 0, "committed": 0} for stage in STAGES}
     for iteration, stage in all_stages(settings):

@@ -133,11 +133,11 @@ def warmup(
 def _warm_up_policy(out: Path, recipe: WarmupConfig, batches: int | None, seed: int | None) -> None:
     from dataclasses import replace
 
-    from trajevolve.files import make_folder
+    from trajevolve.files import check_folder
     from trajevolve.models.warmup import warm_up_policy
     from trajevolve.progress import advance, working
 
-    make_folder(out)
+    check_folder(out)
     if batches is not None:
         shorter = [
             replace(
@@ -164,11 +164,11 @@ def _warm_up_discriminator(
     from dataclasses import replace
 
     from trajevolve.cli.output import note
-    from trajevolve.files import make_folder
+    from trajevolve.files import check_folder
     from trajevolve.models.warmup_discriminator import warm_up_discriminator
     from trajevolve.progress import advance, working
 
-    make_folder(out)
+    check_folder(out)
     if seed is not None:
         recipe = replace(recipe, seed=seed)
 

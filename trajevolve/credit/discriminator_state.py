@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
 
 from trajevolve.checkpoint import read_checkpoint, write_checkpoint
 from trajevolve.errors import UserError
-from trajevolve.optimiser_state import load_optimiser, optimiser_tensors
 
 if TYPE_CHECKING:
     from trajevolve.credit.discriminator import Discriminator
@@ -22,6 +20,9 @@ OPTIMISER = "optimizer.safetensors"
 
 def save_discriminator(discriminator: Discriminator, directory: Path) -> None:
     """Write `directory` at once: PEFT's adapter files, the optimiser's state and the record."""
+    from safetensors.torch import save_file
+
+    from trajevolve.optimiser_state import optimiser_tensors
 
     def fill(folder: Path) -> None:
         discriminator.model.save_pretrained(folder, save_embedding_layers=False)
@@ -46,6 +47,9 @@ def load_discriminator(discriminator: Discriminator, directory: Path) -> None:
         UserError: nothing there, damaged, or made for another model or rank.
     """
     from peft import set_peft_model_state_dict
+    from safetensors.torch import load_file
+
+    from trajevolve.optimiser_state import load_optimiser
 
     record = read_checkpoint(directory)
     try:

@@ -14,13 +14,22 @@ from trajevolve.progress import working
 BUILTIN = Path(__file__).parent / "weights"
 
 
-def model_path(name: str, environment: str = "alfworld") -> Path:
-    """Resolve ``builtin`` or a folder. Raises UserError when nothing lies there."""
+def model_path(name: str, environment: str = "alfworld", key: str = "model") -> Path:
+    """Resolve ``builtin`` or a folder.
+
+    Args:
+        name: what is configured.
+        environment: whose built-in weights are meant.
+        key: what names the model, for the message.
+
+    Raises:
+        UserError: nothing lies there.
+    """
     path = BUILTIN / environment / "policy" if name == "builtin" else Path(name)
     # Unlike Path.is_file this is False, not an error, for a name that no file can have.
     if not os.path.isfile(path / "config.json"):
         raise UserError(
-            f"model {name!r}: {path} has no config.json; give 'builtin' or a local folder in "
+            f"{key} {name!r}: {path} has no config.json; give 'builtin' or a local folder in "
             "Hugging Face layout (models are never downloaded here)"
         )
     return path

@@ -14,6 +14,7 @@ import numpy as np
 from trajevolve.agent.agents import LanguageAgent, ScriptedAgent
 from trajevolve.agent.contract import Decision, Turn
 from trajevolve.config import AgentConfig, EnvConfig
+from trajevolve.files import write_folder
 from trajevolve.models.cloning import CloningConfig, clone
 from trajevolve.models.practice import Practice
 from trajevolve.models.small import SmallArchitecture, build_model
@@ -121,7 +122,11 @@ def rename(
 def warm_up_policy(
     out: Path, config: WarmupConfig, report: Callable[[int, float, float], None] | None = None
 ) -> None:
-    """Make tokenizer and weights and write them to `out` (bfloat16 safetensors)."""
+    """Make tokenizer and weights and write them to `out` (bfloat16 safetensors).
+
+    Raises:
+        UserError: `out` cannot be written; nothing is left there.
+    """
     import torch
 
     tokenizer = config.practice.tokenizer()
@@ -130,6 +135,10 @@ def warm_up_policy(
         clone(model, demonstrations(tokenizer, config, phase), phase.cloning, report)
         # Rounded as they are stored, so that a phase can also start from stored weights.
         model.to(torch.bfloat16).to(torch.float32)
-    model.to(torch.bfloat16).save_pretrained(out)
-    tokenizer.save_pretrained(out)
-    (out / "recipe.json").write_text(json.dumps(asdict(config), indent=2) + "\n")
+
+    def fill(folder: Path) -> None:
+        model.to(torch.bfloat16).save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        (folder / "recipe.json").write_text(json.dumps(asdict(config), indent=2) + "\n")
+
+    write_folder(out, fill)

@@ -12,6 +12,7 @@ from trajevolve.config import CreditConfig, DiscriminatorConfig, EnvConfig, Mode
 from trajevolve.credit.discriminator import Discriminator
 from trajevolve.credit.labelling import verify_trajectories
 from trajevolve.credit.pretraining import PretrainingReport, pretrain_discriminator
+from trajevolve.files import write_folder
 from trajevolve.models.loading import load_policy
 from trajevolve.models.practice import Practice
 from trajevolve.rollout import Episode, play
@@ -70,6 +71,9 @@ def warm_up_discriminator(
 
     Returns:
         Training metrics and the scores on held-out successes, baselines beside them.
+
+    Raises:
+        UserError: `policy` cannot be loaded, or `out` cannot be written; nothing is left there.
     """
     model, tokenizer = load_policy(
         ModelConfig(name=policy, device="cpu"), recipe.practice.environment
@@ -88,7 +92,11 @@ def warm_up_discriminator(
         lr=recipe.lr,
         progress=progress,
     )
-    discriminator.save(out)
     facts = {"recipe": asdict(recipe), "report": asdict(report)}
-    (out / "recipe.json").write_text(json.dumps(facts, indent=2) + "\n")
+
+    def fill(folder: Path) -> None:
+        discriminator.save(folder)
+        (folder / "recipe.json").write_text(json.dumps(facts, indent=2) + "\n")
+
+    write_folder(out, fill)
     return report
