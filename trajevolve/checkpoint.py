@@ -1,4 +1,4 @@
-"""Checkpoint folders: written at once or not at all, verified on reading, pruned by a rule.
+"""Checkpoint folders: written at once or not at all, verified on reading.
 
 A checkpoint is a folder with any files and ``checkpoint.json``, which lists their MD5 sums and
 the facts that the writer recorded. It is filled under a temporary name and renamed when every
@@ -30,7 +30,7 @@ def write_checkpoint(
     Args:
         directory: where it ends up; a checkpoint already there is replaced.
         fill: writes the files, sub-folders included, into the folder it is given.
-        facts: JSON values to record, ``iteration`` and ``score`` among them.
+        facts: JSON values to record, ``iteration`` for instance.
 
     Raises:
         UserError: the disk is full or takes no files; nothing of the checkpoint is left.
@@ -72,42 +72,6 @@ def read_checkpoint(directory: Path) -> dict[str, Any]:
                 f"{path}: damaged, its MD5 differs from {RECORD}; use another checkpoint"
             )
     return record
-
-
-def record_score(directory: Path, score: float) -> None:
-    """Write the selection score of a checkpoint that is already on the disk."""
-    directory = Path(directory)
-    record = {**_read_record(directory), "score": score}
-    unfinished = directory / f".{RECORD}.unfinished"
-    unfinished.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
-    _sync(unfinished)
-    unfinished.replace(directory / RECORD)
-    _sync(directory)
-
-
-def prune(root: Path, keep_last: int, keep_best: int) -> list[Path]:
-    """Delete the checkpoints in `root` but the last and the best ones; return what went.
-
-    The last are those with the highest recorded iteration, the best those with the highest
-    recorded score (later ones on ties). Folders without a recorded iteration are left alone.
-    """
-    found: dict[Path, dict[str, Any]] = {}
-    for path in sorted(Path(root).iterdir()) if Path(root).is_dir() else []:
-        if not path.name.startswith(".") and (path / RECORD).is_file():
-            record = _read_record(path)
-            if "iteration" in record:
-                found[path] = record
-    by_age = sorted(found, key=lambda path: found[path]["iteration"])
-    scored = [path for path in by_age if found[path].get("score") is not None]
-    by_score = sorted(scored, key=lambda path: found[path]["score"])
-    kept = {
-        *by_age[max(0, len(by_age) - keep_last) :],
-        *by_score[max(0, len(by_score) - keep_best) :],
-    }
-    removed = [path for path in by_age if path not in kept]
-    for path in removed:
-        shutil.rmtree(path)
-    return removed
 
 
 def _put_in_place(folder: Path, directory: Path) -> None:

@@ -5,12 +5,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
-from trajevolve.checkpoint import (
-    prune,
-    read_checkpoint,
-    record_score,
-    write_checkpoint,
-)
+from trajevolve.checkpoint import read_checkpoint, write_checkpoint
 from trajevolve.errors import UserError
 from trajevolve.trajectory import Group
 
@@ -33,7 +28,7 @@ def test_resuming_is_bit_exact(make_learner, make_trajectories, tmp_path):
     fields = {"mini_batch_steps": 5, "epochs": 2}
     straight = make_learner(**fields)
     iterate(straight, trajectories, 1)
-    straight.save(tmp_path / "a", iteration=1, score=0.5)
+    straight.save(tmp_path / "a", iteration=1)
     expected = iterate(straight, trajectories, 2)
 
     resumed = make_learner(seed=7, **fields)
@@ -127,22 +122,3 @@ def test_a_crash_between_the_renames_loses_nothing(tmp_path):
     shutil.copytree(tmp_path / "a", tmp_path / ".a.replaced")
     write(tmp_path / "a", "new", iteration=2)
     assert names(tmp_path) == ["a"]
-
-
-def test_pruning_keeps_the_last_and_the_best(tmp_path):
-    for iteration, score in enumerate([0.1, 0.9, None, 0.9, 0.3, None]):
-        write(tmp_path / f"iter_{iteration}", iteration=iteration, score=score)
-    (tmp_path / "notes").mkdir()
-    write(tmp_path / "adapter")
-    removed = prune(tmp_path, keep_last=2, keep_best=1)
-    assert [path.name for path in removed] == ["iter_0", "iter_1", "iter_2"]
-    assert names(tmp_path) == ["adapter", "iter_3", "iter_4", "iter_5", "notes"]
-    assert prune(tmp_path, keep_last=9, keep_best=9) == []
-    assert prune(tmp_path / "nothing", 1, 1) == []
-
-
-def test_a_score_can_be_recorded_later(tmp_path):
-    write(tmp_path / "a", iteration=1, score=None)
-    record_score(tmp_path / "a", 0.75)
-    assert read_checkpoint(tmp_path / "a")["score"] == 0.75
-    assert names(tmp_path / "a") == ["checkpoint.json", "model.bin"]

@@ -149,18 +149,16 @@ class Learner:
         directory: Path,
         *,
         iteration: int = 0,
-        score: float | None = None,
         tokenizer: Any | None = None,
     ) -> None:
         """Write the checkpoint `directory`, at once or not at all; ``from_pretrained`` reads it.
 
         Args:
             directory: its folder; an older checkpoint there is replaced.
-            iteration: recorded for :func:`trajevolve.checkpoint.prune`.
-            score: of the selection panel, likewise.
+            iteration: recorded in it; :meth:`load` returns it.
             tokenizer: saved beside the weights where given.
         """
-        save_learner(self, directory, iteration=iteration, score=score, tokenizer=tokenizer)
+        save_learner(self, directory, iteration=iteration, tokenizer=tokenizer)
 
     def load(self, directory: Path) -> int:
         """Take weights, optimiser and random state from `directory`; return its iteration.

@@ -25,7 +25,6 @@ def save_learner(
     directory: Path,
     *,
     iteration: int,
-    score: float | None,
     tokenizer: Any | None,
 ) -> None:
     """Write model, optimiser and random state; see :meth:`Learner.save`."""
@@ -37,7 +36,7 @@ def save_learner(
         save_file(optimiser_tensors(learner.model, learner.optimiser), folder / OPTIMISER)
         save_file(_random_state(), folder / RANDOM)
 
-    facts = {"iteration": iteration, "score": score, "bad_updates": learner.bad_updates}
+    facts = {"iteration": iteration, "bad_updates": learner.bad_updates}
     write_checkpoint(directory, fill, facts)
 
 
