@@ -9,12 +9,16 @@ from typing import ClassVar
 
 import pytest
 from toys.house import TASKS, HouseEnvironment, house_task
+from toys.shop import PREV, ShopEnvironment
 
+from trajevolve.advantages.step_credit import step_advantages
 from trajevolve.agent.agents import RandomAgent, ScriptedAgent
-from trajevolve.config import EnvConfig
+from trajevolve.config import CreditConfig, EnvConfig
+from trajevolve.credit.labelling import verify_trajectories
 from trajevolve.envs.contract import Kind
 from trajevolve.errors import UserError
 from trajevolve.rollout import Episode, Kept, play
+from trajevolve.trajectory import Group
 
 CLOTHES = TASKS[0]
 
@@ -50,6 +54,42 @@ def test_a_solved_episode_records_every_step():
     assert played.final_observation == "you take clothes"
     assert [step.kind for step in played.steps[:2]] == [Kind.CHANGING, Kind.INFORMATION]
     assert "go cabinet" in played.steps[0].admissible
+
+
+def test_leaving_a_tab_is_part_of_looking_and_earns_nothing():
+    buying = (
+        "search[mug]",
+        "click[m1]",
+        "click[description]",
+        PREV,
+        "click[red]",
+        "click[buy now]",
+    )
+    task = ShopEnvironment().task("0")
+    (played,) = run(Script(*buying), Episode("e", task, 1), environment=ShopEnvironment)
+    assert played.success
+    assert [step.kind == Kind.INFORMATION for step in played.steps] == [0, 0, 1, 1, 0, 0]
+    (verified,), _ = verify_trajectories(ShopEnvironment(), {"0": task}, [played], CreditConfig())
+    assert verified.steps[3].label == 1
+    assert step_advantages(Group("0", (verified,)), CreditConfig()) == ((1, 1, 0, 0, 1, 1),)
+
+
+def test_the_same_click_elsewhere_is_a_move():
+    script = Script("search[mug]", "click[m1]", PREV, "click[description]", PREV)
+    episode = Episode("e", ShopEnvironment().task("0"), 1)
+    (played,) = run(script, episode, limit=5, environment=ShopEnvironment)
+    assert [step.valid for step in played.steps] == [True, True, True, False, False]
+    assert all(step.kind == Kind.CHANGING for step in played.steps if step.action == PREV)
+
+
+def test_an_environment_that_cannot_couple_has_failed_the_episode():
+    class Uncoupling(ShopEnvironment):
+        def coupled(self, actions):
+            raise RuntimeError("no couples")
+
+    episode = Episode("e", ShopEnvironment().task("0"), 1)
+    (played,) = run(Script("search[mug]"), episode, limit=1, environment=Uncoupling)
+    assert played.termination == "error: RuntimeError: no couples" and len(played) == 1
 
 
 def test_an_invalid_step_costs_a_step_and_changes_nothing():

@@ -26,7 +26,7 @@ class Policy:
         self._config = config
         self.learner = Learner(model, None, config.learner, temperature=config.rollout.temperature)
         stop_ids = PromptRenderer(self.tokenizer, config.agent).stop_ids
-        self._backend = TransformersBackend(model, stop_ids)
+        self._backend = TransformersBackend(model, stop_ids, precision=self.learner.precision)
 
     def agent(self, temperature: float) -> LanguageAgent:
         """Make an agent that samples from the current weights."""

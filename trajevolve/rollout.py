@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 
 from trajevolve.agent.contract import Agent, Decision, Turn
 from trajevolve.config import EnvConfig
+from trajevolve.credit.units import with_queries
 from trajevolve.deadline import Deadline
 from trajevolve.envs.contract import Environment, Kind, Observation, Outcome, Task
 from trajevolve.errors import UserError
@@ -114,6 +115,9 @@ def play(
             while live:
                 for item, decision in zip(live, _decide(live, agent), strict=True):
                     _apply(item, decision, config.step_limit, deadline)
+                for item in live:
+                    if item.termination:
+                        _mark_queries(item, deadline)
                 agent.release(item.slot for item in live if item.termination)
                 live = _admit(live, waiting, everyone, make_environment, deadline)
                 if progress:
@@ -273,6 +277,15 @@ def _apply(item: _Live, decision: Decision, step_limit: int, deadline: Deadline)
         )
     )
     item.termination = _termination(item, outcome is not None and outcome.done, step_limit)
+
+
+def _mark_queries(item: _Live, deadline: Deadline) -> None:
+    """Call the steps of coupled queries information, now that it is known what was executed."""
+    try:
+        item.steps = deadline.within(lambda: with_queries(item.environment, item.steps))
+    except Exception as error:
+        item.success = False
+        item.termination = _failure(error)
 
 
 def _execute(environment: Environment, said: str | None) -> _Executed:

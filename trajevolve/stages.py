@@ -156,14 +156,15 @@ def advantages(experiment: Experiment, iteration: int) -> Commit:
         from trajevolve.advantages.registry import estimator
 
         config = experiment.config
+        estimate = estimator(config.method)
         groups = to_groups(experiment.read(iteration, sources[0]))
+        original = [estimate(group, config) for group in groups]
         if "evolution" in sources:
             groups = _accept(experiment, groups, experiment.read(iteration, "evolution")).groups
-        estimate = estimator(config.method)
         groups = [estimate(group, config) for group in groups]
         members = [trajectory for group in groups for trajectory in group]
         members = experiment.policy(iteration).learner.old_logprobs(members)
-        metrics = advantage_metrics(groups, config)
+        metrics = advantage_metrics(groups, original, config)
         return _produced(experiment, iteration, "advantages", members, metrics)
 
     extra = {"policy": experiment.policy_md5(iteration)}

@@ -26,7 +26,8 @@ class Step:
         response: the model's whole answer as text.
         action: a_t as parsed (canonical form), or None when nothing could be parsed.
         valid: parsable and executable in s_t.
-        kind: changing or information; None when there is no action.
+        kind: changing or information; information too for all steps of a coupled query. None when
+            there is no action.
         reward: the environment's own reward for this step.
         costs_step: False where the environment's clock did not tick (a free query).
         thought: the text between the think tags, "" without.

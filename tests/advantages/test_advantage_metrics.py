@@ -10,8 +10,12 @@ from trajevolve.trajectory import Group
 CONFIG = RunConfig()
 
 
-def summary(*groups, method="trajevolve"):
-    return advantage_metrics([estimator(method)(group, CONFIG) for group in groups], CONFIG)
+def summary(*groups, method="trajevolve", original=None):
+    """Of groups whose own members are all still there, unless `original` says otherwise."""
+    if original is None:
+        original = [Group(group.task_id, group.sampled) for group in groups]
+    filled = [[estimator(method)(group, CONFIG) for group in some] for some in (groups, original)]
+    return advantage_metrics(*filled, CONFIG)
 
 
 def test_groups_are_classified_by_the_sampled_outcomes(make_trajectory):
@@ -50,6 +54,16 @@ def test_sampled_and_all_members_apart(make_trajectory):
     assert metrics["members/reward_std"] == pytest.approx(math.sqrt(200 / 9))
 
 
+def test_the_policys_own_count_where_evolved_ones_replaced_them(make_trajectory):
+    lost, won = make_trajectory([None, None], success=False), make_trajectory([1, 0])
+    child = make_trajectory([1], evolved=True)
+    metrics = summary(Group("a", (won,), (child,)), original=[Group("a", (won, lost))])
+    assert (metrics["sampled/count"], metrics["members/count"]) == (2, 2)
+    assert (metrics["sampled/success_rate"], metrics["members/success_rate"]) == (0.5, 1)
+    assert metrics["sampled/rho_of_successes"] == 0.5
+    assert metrics["all_success_groups"] == 0
+
+
 def test_magnitudes_average_over_steps(make_trajectory):
     metrics = summary(Group("a", (make_trajectory([1, 0, "i1", "i1"]),)))
     assert metrics["episode_advantage_abs"] == 0
@@ -60,5 +74,5 @@ def test_magnitudes_average_over_steps(make_trajectory):
 
 def test_no_value_is_ever_nan(make_trajectory):
     lost = make_trajectory([], success=False)
-    assert advantage_metrics([], CONFIG) == {}
+    assert advantage_metrics([], [], CONFIG) == {}
     assert all(math.isfinite(value) for value in summary(Group("a", (lost,))).values())

@@ -11,24 +11,31 @@ from trajevolve.config import RunConfig
 from trajevolve.trajectory import Group, Trajectory
 
 
-def advantage_metrics(groups: Sequence[Group], config: RunConfig) -> dict[str, float]:
+def advantage_metrics(
+    groups: Sequence[Group], original: Sequence[Group], config: RunConfig
+) -> dict[str, float]:
     """Summarise groups whose advantages are filled in. Empty without trajectories.
 
-    ``sampled/…`` are statistics of the policy's own N, ``members/…`` of all N + m: accepted
-    successes lift the second by themselves. ``rho_spread_share`` is
+    ``sampled/…`` are statistics of the policy's own N, ``members/…`` of all that are learned from:
+    accepted successes lift the second by themselves. ``rho_spread_share`` is
     Var(R̃-R) / (Var(R̃-R) + Var(R)) of a group, averaged over the groups with any spread.
+
+    Args:
+        groups: all members; evolved ones may have replaced their parents.
+        original: the same groups as they were sampled.
+        config: the run's.
     """
-    sampled = [trajectory for group in groups for trajectory in group.sampled]
+    sampled = [trajectory for group in original for trajectory in group]
     members = [trajectory for group in groups for trajectory in group]
     if not sampled:
         return {}
-    outcomes = [{trajectory.success for trajectory in group.sampled} for group in groups]
+    outcomes = [{trajectory.success for trajectory in group} for group in original]
     return {
         "all_success_groups": _mean(outcome == {True} for outcome in outcomes),
         "all_failure_groups": _mean(outcome == {False} for outcome in outcomes),
         "flat_groups": _mean(not any(t.episode_advantage for t in group) for group in groups),
         "rho_spread_share": _mean(_rho_shares(groups)),
-        **_population("sampled", sampled, [group.sampled for group in groups], config),
+        **_population("sampled", sampled, [group.members for group in original], config),
         **_population("members", members, [group.members for group in groups], config),
         **_magnitudes(members),
     }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -26,12 +27,21 @@ class TransformersBackend:
         model: a transformers causal LM in eval mode.
         stop_ids: token ids that end a response.
         prefill_tokens: padded tokens of one prefill pass.
+        precision: what the model computes under, see
+            :meth:`trajevolve.learning.learner.Learner.precision`.
     """
 
-    def __init__(self, model: Any, stop_ids: Iterable[int], prefill_tokens: int = 16384) -> None:
+    def __init__(
+        self,
+        model: Any,
+        stop_ids: Iterable[int],
+        prefill_tokens: int = 16384,
+        precision: Callable[[], AbstractContextManager[Any]] = nullcontext,
+    ) -> None:
         self.model = model
         self.stop_ids = frozenset(stop_ids)
         self.prefill_tokens = prefill_tokens
+        self._precision = precision
         self.cache = RaggedCache(model.config.num_hidden_layers)
 
     @property
@@ -46,6 +56,12 @@ class TransformersBackend:
         """Sample one completion per request. Temperature 0 is greedy."""
         if not requests:
             return []
+        with self._precision():
+            return self._complete(requests, temperature, max_new_tokens)
+
+    def _complete(
+        self, requests: Sequence[Request], temperature: float, max_new_tokens: int
+    ) -> list[Completion]:
         logits = self._prefill(requests)
         # In the order of the cache's rows, a pass over all of them has nothing to gather.
         rows = {slot: row for row, slot in enumerate(self.cache.slots)}

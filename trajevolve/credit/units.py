@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from trajevolve.envs.contract import Environment, Kind
+from trajevolve.trajectory import Step
 
 Unit = tuple[int, ...]
 """Positions of steps that are left out together, ascending."""
@@ -54,3 +55,17 @@ def cut(env: Environment, positions: Sequence[int], actions: Sequence[str]) -> U
         else:
             changing.append(unit)
     return Units(tuple(changing), frozenset(information), group_of)
+
+
+def with_queries(env: Environment, steps: Sequence[Step]) -> list[Step]:
+    """Return `steps`, those of coupled queries being information whatever their verbs.
+
+    By itself the click that leaves a tab is a move like any other. Coupled with the tab it is a
+    part of looking, and its label is a default that must earn nothing (paper §3.3).
+    """
+    executed = [n for n, step in enumerate(steps) if step.valid and step.action is not None]
+    queries = cut(env, executed, [step.action or "" for step in steps]).information
+    return [
+        replace(step, kind=Kind.INFORMATION) if n in queries else step
+        for n, step in enumerate(steps)
+    ]

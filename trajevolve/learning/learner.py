@@ -196,7 +196,7 @@ class Learner:
         found: dict[int, Floats] = {}
         batches = micro_batches(sequences, self.config.tokens_per_batch)
         for rows in tracked(batches, "batches of log-probabilities"):
-            with torch.no_grad(), self._precision():
+            with torch.no_grad(), self.precision():
                 batch = to_batch(rows, self.model.device)
                 logprobs, _ = response_logprobs(model, batch, self.temperature)
             if logprobs.isnan().any():
@@ -225,7 +225,7 @@ class Learner:
         needed = [row for row in sequences if self.config.kl > 0 or row.advantage.any()]
         for rows in micro_batches(needed, self.config.tokens_per_batch):
             batch = to_batch(rows, self.model.device)
-            with self._precision():
+            with self.precision():
                 logprobs, entropy = response_logprobs(self.model, batch, self.temperature)
             has_reference = self.reference is not None
             terms = policy_loss(logprobs, batch, self.config, reference=has_reference)
@@ -246,7 +246,8 @@ class Learner:
                 "start another run (--run NAME) with a lower learner.lr"
             )
 
-    def _precision(self) -> torch.autocast:
+    def precision(self) -> torch.autocast:
+        """Compute in the precision that the model was given in; its weights are float32."""
         kind = self.model.device.type
         return torch.autocast(kind, self._compute, enabled=self._compute != torch.float32)
 
