@@ -11,7 +11,7 @@ import typer
 from trajevolve.cli.options import AsJson, ConfigFile, Overrides
 
 if TYPE_CHECKING:
-    from trajevolve.config import RunConfig
+    from trajevolve.config import EvaluationConfig, RunConfig
     from trajevolve.envs.contract import Environment
 
 RUNS = Path("runs")
@@ -170,16 +170,28 @@ def _check_tasks(settings: RunConfig, environment: Environment) -> Iterator[str]
     ]
     if evaluation.every:
         asked.append((evaluation.selection, evaluation.selection_size, "evaluation.selection_size"))
-    ids = {}
     for split, count, key in asked:
-        tasks = environment.tasks(split, count)
-        if not tasks:
+        there = len(environment.tasks(split, count))
+        if not there:
             raise UserError(f"split {split!r}: holds no task; choose another split or data")
-        if len(tasks) < count:
-            yield f"split {split} holds {counted(len(tasks), 'task')}, {key} = {count}"
-        ids[key] = {task.id for task in tasks}
-    chosen_on = ids.get("evaluation.selection_size", set())
-    shared = len(chosen_on & ids["evaluation.panel_size"])
+        if there < count:
+            yield f"split {split} holds {counted(there, 'task')}, {key} = {count}"
+    if evaluation.every:
+        yield from _check_selection(evaluation, environment)
+
+
+def _check_selection(evaluation: EvaluationConfig, environment: Environment) -> Iterator[str]:
+    """Yield a note where the checkpoint that is reported is chosen on what is reported."""
+    from trajevolve.wording import counted
+
+    chosen_on, reported = (
+        {task.id for task in environment.tasks(split, count)}
+        for split, count in (
+            (evaluation.selection, evaluation.selection_size),
+            (evaluation.panel, evaluation.panel_size),
+        )
+    )
+    shared = len(chosen_on & reported)
     if shared:
         yield (
             f"the best checkpoint is chosen on {counted(len(chosen_on), 'task')}, {shared} of them "
