@@ -285,7 +285,8 @@ def _mark_queries(item: _Live, deadline: Deadline) -> None:
         item.steps = deadline.within(lambda: with_queries(item.environment, item.steps))
     except Exception as error:
         item.success = False
-        item.termination = _failure(error)
+        if not item.termination.startswith("error"):  # what came first says more
+            item.termination = _failure(error)
 
 
 def _execute(environment: Environment, said: str | None) -> _Executed:
