@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
@@ -90,6 +91,45 @@ def test_an_environment_that_cannot_couple_has_failed_the_episode():
     episode = Episode("e", ShopEnvironment().task("0"), 1)
     (played,) = run(Script("search[mug]"), episode, limit=1, environment=Uncoupling)
     assert played.termination == "error: RuntimeError: no couples" and len(played) == 1
+
+
+@pytest.mark.parametrize("steps", [0, 1])
+def test_an_environment_that_fails_while_it_is_asked_for_a_prompt_loses_its_episode(steps):
+    class Naming(ScriptedAgent):
+        def choose(self, turn):
+            return turn.ask(lambda env: env.objects())[0]
+
+    class Forgetting(HouseEnvironment):
+        made = 0
+
+        def __init__(self):
+            super().__init__()
+            Forgetting.made += 1
+            self.number, self.asked = Forgetting.made, 0
+
+        def objects(self):
+            self.asked += 1
+            if self.number == 2 and self.asked > steps:
+                raise LookupError("no names")
+            return ("look",)
+
+    episodes = [Episode(str(n), CLOTHES, n) for n in range(3)]
+    first, second, third = run(Naming(), *episodes, limit=3, environment=Forgetting)
+    assert second.termination == "error: LookupError: no names"
+    assert (len(second), second.success) == (steps, False)
+    assert first.termination == third.termination == "limit" and len(first) == len(third) == 3
+
+
+def test_one_that_does_not_answer_for_a_prompt_is_broken_off():
+    class Naming(ScriptedAgent):
+        def choose(self, turn):
+            return turn.ask(lambda env: time.sleep(30) if turn.slot else "look")
+
+    episodes = [Episode(str(n), CLOTHES, n) for n in range(2)]
+    config = EnvConfig(step_limit=1, step_timeout_s=0.2)
+    well, stuck = play(episodes, Naming(), HouseEnvironment, config)
+    assert well.termination == "limit"
+    assert stuck.termination.startswith("error: TimeoutError")
 
 
 def test_an_invalid_step_costs_a_step_and_changes_nothing():

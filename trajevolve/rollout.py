@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 
-from trajevolve.agent.contract import Agent, Decision, Turn
+from trajevolve.agent.contract import Agent, Decision, Turn, TurnError
 from trajevolve.config import EnvConfig
 from trajevolve.credit.units import with_queries
 from trajevolve.deadline import Deadline
@@ -113,7 +113,7 @@ def play(
         try:
             live = _admit([], waiting, everyone, make_environment, deadline)
             while live:
-                for item, decision in zip(live, _decide(live, agent), strict=True):
+                for item, decision in _decide(live, agent, deadline):
                     _apply(item, decision, config.step_limit, deadline)
                 for item in live:
                     if item.termination:
@@ -196,14 +196,30 @@ def _start(
     return item
 
 
-def _decide(live: Sequence[_Live], agent: Agent) -> list[Decision]:
+def _decide(
+    live: Sequence[_Live], agent: Agent, deadline: Deadline
+) -> list[tuple[_Live, Decision]]:
+    """Decide for all; an episode whose environment fails the agent is over without a decision."""
+    going = list(live)
+    while going:
+        try:
+            return list(zip(going, _decisions(going, agent, deadline), strict=True))
+        except TurnError as error:
+            lost = next(item for item in going if item.slot == error.slot)
+            lost.success = False
+            lost.termination = _failure(error.__cause__ or error)
+            going.remove(lost)
+    return []
+
+
+def _decisions(going: Sequence[_Live], agent: Agent, deadline: Deadline) -> list[Decision]:
     """Answer recorded steps from the recording and sample the others in one batch."""
-    turns = [_turn(item) for item in live]
+    turns = [_turn(item, deadline) for item in going]
     sampled = iter(
-        agent.act([t for t, item in zip(turns, live, strict=True) if item.recording is None])
+        agent.act([t for t, item in zip(turns, going, strict=True) if item.recording is None])
     )
     decisions: list[Decision] = []
-    for turn, item in zip(turns, live, strict=True):
+    for turn, item in zip(turns, going, strict=True):
         kept = item.recording
         if kept is None:
             decisions.append(_checked(next(sampled), item))
@@ -224,7 +240,7 @@ def _checked(decision: Decision, item: _Live) -> Decision:
     )
 
 
-def _turn(item: _Live) -> Turn:
+def _turn(item: _Live, deadline: Deadline) -> Turn:
     seed = derive_seed(item.episode.seed, len(item.steps))
     return Turn(
         item.slot,
@@ -233,6 +249,7 @@ def _turn(item: _Live) -> Turn:
         tuple(item.steps),
         seed,
         item.environment,
+        deadline,
     )
 
 
@@ -338,7 +355,7 @@ def _stable(key: object) -> str:
     return repr(key)
 
 
-def _failure(error: Exception) -> str:
+def _failure(error: BaseException) -> str:
     return f"error: {type(error).__name__}: {' '.join(str(error).split())}"
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from trajevolve.agent.agents import LanguageAgent
-from trajevolve.agent.contract import Completion, Turn
+from trajevolve.agent.contract import Completion, Turn, TurnError
 from trajevolve.agent.parse import Parsed, parse_response, write_response
 from trajevolve.agent.prompt import PromptRenderer
 from trajevolve.config import AgentConfig
@@ -98,6 +98,17 @@ def test_window_shows_how_actions_are_made_where_none_are_listed(tokenizer):
     unlisted = Observation("seen", None, ("take OBJ",))
     text = renderer._window_text(replace(turn((), unlisted), environment=Shelf()), 0)
     assert "take OBJ" in text and "mug 2, desk 1" in text and "Admissible" not in text
+
+
+def test_an_environment_that_cannot_name_its_things_fails_its_turn_alone(tokenizer):
+    class Bare(Shelf):
+        def objects(self):
+            raise LookupError("no names")
+
+    renderer = PromptRenderer(tokenizer, AgentConfig(layout="window"))
+    with pytest.raises(TurnError) as caught:
+        renderer.render(replace(turn((), Observation("seen", None)), environment=Bare()))
+    assert caught.value.slot == 0 and isinstance(caught.value.__cause__, LookupError)
 
 
 def test_long_window_loses_history_first_then_observation(tokenizer):

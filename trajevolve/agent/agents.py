@@ -111,5 +111,5 @@ class RandomAgent(ScriptedAgent):
 
     def choose(self, turn: Turn) -> str:
         """Draw with the turn's seed."""
-        options = turn.observation.admissible or tuple(turn.environment.candidates())
+        options = turn.observation.admissible or tuple(turn.ask(lambda env: env.candidates()))
         return options[int(np.random.default_rng(turn.seed).integers(len(options)))]

@@ -6,12 +6,28 @@ last of them needs of a model; the one here runs it with transformers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Protocol, TypeVar
 
+from trajevolve.deadline import Deadline
 from trajevolve.envs.contract import Environment, Observation, Task
 from trajevolve.trajectory import Layout, Step
+
+Answer = TypeVar("Answer")
+
+
+class TurnError(RuntimeError):
+    """The environment of one turn failed while the agent asked it; the cause says how.
+
+    Attributes:
+        slot: of the turn.
+    """
+
+    def __init__(self, slot: int) -> None:
+        super().__init__(f"the environment of episode {slot} failed")
+        self.slot = slot
 
 
 @dataclass(frozen=True)
@@ -26,6 +42,7 @@ class Turn:
         seed: seed of this single decision.
         environment: the episode's environment; a language-model agent asks it for no more than its
             prompts show.
+        deadline: watches what it is asked through :meth:`ask`.
     """
 
     slot: int
@@ -34,6 +51,14 @@ class Turn:
     history: tuple[Step, ...]
     seed: int
     environment: Environment
+    deadline: Deadline = field(default_factory=partial(Deadline, None))
+
+    def ask(self, question: Callable[[Environment], Answer]) -> Answer:
+        """Ask the environment something. Raises TurnError where it fails or takes too long."""
+        try:
+            return self.deadline.within(lambda: question(self.environment))
+        except Exception as error:
+            raise TurnError(self.slot) from error
 
 
 @dataclass(frozen=True)
@@ -55,7 +80,10 @@ class Agent(Protocol):
     layout: Layout
 
     def act(self, turns: Sequence[Turn]) -> list[Decision]:
-        """Return one decision per turn, in order."""
+        """Return one decision per turn, in order.
+
+        After a TurnError the same is asked again without that turn.
+        """
         ...
 
     def force(self, turn: Turn, response: str, response_ids: tuple[int, ...]) -> Decision:

@@ -159,7 +159,7 @@ class PromptRenderer:
             observation=turn.observation.text if observation is None else observation,
             admissible=turn.observation.admissible,
             templates=turn.observation.templates,
-            objects=() if listed else turn.environment.objects(),
+            objects=() if listed else turn.ask(lambda environment: environment.objects()),
             answer=self.config.answer,
         )
         return self._chat([{"role": "user", "content": text}])
