@@ -64,7 +64,11 @@ def with_queries(env: Environment, steps: Sequence[Step]) -> list[Step]:
     part of looking, and its label is a default that must earn nothing (paper §3.3).
     """
     executed = [n for n, step in enumerate(steps) if step.valid and step.action is not None]
-    queries = cut(env, executed, [step.action or "" for step in steps]).information
+    queries: set[int] = set()
+    for members in env.coupled([steps[n].action or "" for n in executed]):
+        group = [executed[member] for member in members]
+        if any(steps[n].is_information for n in group):
+            queries.update(group)
     return [
         replace(step, kind=Kind.INFORMATION) if n in queries else step
         for n, step in enumerate(steps)
