@@ -29,6 +29,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, cast
 
+from scienceworld_pool import java_cpu_s
+
 from trajevolve.config import CreditConfig, EnvConfig
 from trajevolve.credit.lots import verify_lots
 from trajevolve.credit.replay import ReplayGraph
@@ -265,9 +267,7 @@ def scheduled(task: Task, actions: Sequence[str], count: int) -> float:
 
 def _cpu_s(env: Any) -> float:
     """Processor time of this process and the Java processes so far."""
-    java = [Path(f"/proc/{jvm.process.pid}/stat").read_text() for jvm in env.pool.processes()]
-    ticks = sum(int(each) for stat in java for each in stat.rsplit(")", 1)[1].split()[11:13])
-    return time.process_time() + ticks / os.sysconf("SC_CLK_TCK")
+    return time.process_time() + java_cpu_s(env)
 
 
 def measure(ref: str, length: int, repeats: int, warm_up: int) -> dict[str, Any]:

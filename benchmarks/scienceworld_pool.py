@@ -168,11 +168,11 @@ def heap() -> dict[str, Any]:
     used: dict[str, list[tuple[float, float]]] = {name: [] for name in envs}
 
     def episode(env: ScienceWorldEnvironment) -> tuple[float, float]:
-        begun, before = time.perf_counter(), _cpu_s(env)
+        begun, before = time.perf_counter(), java_cpu_s(env)
         env.reset(task)
         for action in gold:
             env.advance(action)
-        return time.perf_counter() - begun, _cpu_s(env) - before
+        return time.perf_counter() - begun, java_cpu_s(env) - before
 
     for number in range(HEAP_WARM_UP + HEAP_PASSES):
         for name, env in reversed(envs.items()) if number % 2 else envs.items():
@@ -199,7 +199,7 @@ def heap() -> dict[str, Any]:
     }
 
 
-def _cpu_s(env: ScienceWorldEnvironment) -> float:
+def java_cpu_s(env: Any) -> float:
     """Processor time of the environment's Java processes so far."""
     stats = [Path(f"/proc/{jvm.process.pid}/stat").read_text() for jvm in env.pool.processes()]
     ticks = sum(int(each) for stat in stats for each in stat.rsplit(")", 1)[1].split()[11:13])

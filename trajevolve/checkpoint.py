@@ -7,16 +7,14 @@ byte is on the disk.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from trajevolve.errors import UserError
-from trajevolve.files import sync_tree, unfinished, writing
+from trajevolve.files import content_md5, flush, sync_tree, unfinished, writing
 
 RECORD = "checkpoint.json"
 SCHEMA_VERSION = 1
@@ -47,7 +45,7 @@ def write_checkpoint(
 
 def _seal(folder: Path, facts: Mapping[str, Any]) -> None:
     """Record the sums of all files, and push everything to the disk."""
-    sums = {str(f.relative_to(folder)): _md5(f) for f in _files(folder)}
+    sums = {str(f.relative_to(folder)): content_md5(f) for f in _files(folder)}
     record = {**facts, "schema_version": SCHEMA_VERSION, "files": sums}
     (folder / RECORD).write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
     sync_tree(folder)
@@ -67,7 +65,7 @@ def read_checkpoint(directory: Path) -> dict[str, Any]:
         path = directory / name
         if not path.is_file():
             raise UserError(f"{path}: missing from the checkpoint; use another checkpoint")
-        if _md5(path) != expected:
+        if content_md5(path) != expected:
             raise UserError(
                 f"{path}: damaged, its MD5 differs from {RECORD}; use another checkpoint"
             )
@@ -80,7 +78,7 @@ def _put_in_place(folder: Path, directory: Path) -> None:
     if directory.exists():
         directory.rename(aside)
     folder.rename(directory)
-    _sync(directory.parent)
+    flush(directory.parent)
     shutil.rmtree(aside, ignore_errors=True)
 
 
@@ -117,16 +115,3 @@ def _read_record(directory: Path) -> dict[str, Any]:
 
 def _files(directory: Path) -> list[Path]:
     return sorted(path for path in directory.rglob("*") if path.is_file())
-
-
-def _md5(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "md5").hexdigest()
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -78,11 +78,11 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     with writing(path):
         try:
             write(partial)
-            _flush(partial)
+            flush(partial)
             os.replace(partial, path)
         finally:
             partial.unlink(missing_ok=True)
-        _flush(path.parent)
+        flush(path.parent)
 
 
 def write_folder(path: Path, fill: Callable[[Path], object]) -> None:
@@ -106,7 +106,7 @@ def write_folder(path: Path, fill: Callable[[Path], object]) -> None:
             fill(folder)
             sync_tree(folder)
             os.replace(folder, path)
-        _flush(path.parent)
+        flush(path.parent)
 
 
 @contextmanager
@@ -203,7 +203,7 @@ def json_md5(content: Any) -> str:
 def sync_tree(path: Path) -> None:
     """Push a file, or everything in a folder, to disk."""
     for member in [path, *path.rglob("*")] if path.is_dir() else [path]:
-        _flush(member)
+        flush(member)
 
 
 def _file_md5(path: Path) -> str:
@@ -214,7 +214,8 @@ def _file_md5(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
+    """Push a file, or the names in a folder, to disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

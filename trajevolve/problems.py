@@ -30,9 +30,6 @@ class Problem:
     task_id: str
     reason: str
 
-    def __str__(self) -> str:
-        return f"{self.trajectory_id} ({self.task_id}): {self.reason}"
-
 
 def reason_of(error: Exception) -> str:
     """Write an exception of an environment in one line, its type first."""

@@ -75,6 +75,11 @@ class _Live:
         assert self.made is not None
         return self.made
 
+    def lose(self, error: BaseException) -> None:
+        """End as a failure for what the environment did."""
+        self.success = False
+        self.termination = f"error: {type(error).__name__}: {' '.join(str(error).split())}"
+
     @property
     def recording(self) -> Kept | None:
         """The recorded step to execute next, if any is left."""
@@ -181,14 +186,14 @@ def _start(
     except UserError:  # a setting or a package, which is as wrong for the next one
         raise
     except Exception as error:
-        item.termination = _failure(error)
+        item.lose(error)
         return item
     over = not episode.kept and not episode.resample
     try:
         item.observation = deadline.within(lambda: environment.reset(episode.task))
         item.success = over and deadline.within(environment.success)
     except Exception as error:
-        item.termination = _failure(error)
+        item.lose(error)
         return item
     if over:
         item.score = float(item.success)
@@ -206,8 +211,7 @@ def _decide(
             return list(zip(going, _decisions(going, agent, deadline), strict=True))
         except TurnError as error:
             lost = next(item for item in going if item.slot == error.slot)
-            lost.success = False
-            lost.termination = _failure(error.__cause__ or error)
+            lost.lose(error.__cause__ or error)
             going.remove(lost)
     return []
 
@@ -269,8 +273,7 @@ def _apply(item: _Live, decision: Decision, step_limit: int, deadline: Deadline)
     try:
         done = deadline.within(lambda: _execute(item.environment, decision.action))
     except Exception as error:
-        item.success = False
-        item.termination = _failure(error)
+        item.lose(error)
         return
     outcome = done.outcome
     if outcome is not None:
@@ -301,9 +304,8 @@ def _mark_queries(item: _Live, deadline: Deadline) -> None:
     try:
         item.steps = deadline.within(lambda: with_queries(item.environment, item.steps))
     except Exception as error:
-        item.success = False
         if not item.termination.startswith("error"):  # what came first says more
-            item.termination = _failure(error)
+            item.lose(error)
 
 
 def _execute(environment: Environment, said: str | None) -> _Executed:
@@ -353,10 +355,6 @@ def _stable(key: object) -> str:
     if is_dataclass(key):
         return _stable(tuple(getattr(key, part.name) for part in fields(key)))
     return repr(key)
-
-
-def _failure(error: BaseException) -> str:
-    return f"error: {type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def _finish(item: _Live, agent: Agent, config: EnvConfig) -> Trajectory:

@@ -326,9 +326,9 @@ def _warn(iteration: int, stage: Stage, text: str) -> None:
 def _plan(
     experiment: Experiment, iteration: int, groups: Sequence[Group], answer: Callable[[str], str]
 ) -> Plan:
+    from trajevolve.credit.oracle import distance_of
     from trajevolve.evolution.evolve import plan_evolution
 
-    measure = getattr(type(experiment.environment), "distance", None)
     plan = plan_evolution(
         groups,
         _tasks_by_id(experiment, iteration),
@@ -336,7 +336,7 @@ def _plan(
         experiment.config,
         iteration,
         answer=answer,
-        distance=measure,
+        distance=distance_of(experiment.environment),
     )
     if plan.given_up:
         lost = [Problem(each.parent_id, each.task_id, each.reason) for each in plan.given_up]
@@ -351,9 +351,9 @@ def _oracle_labels(
 
     The oracle is clairvoyant, so it is a yardstick for the discriminator and nothing to learn from.
     """
-    from trajevolve.credit.oracle import label_failures
+    from trajevolve.credit.oracle import distance_of, label_failures
 
-    measure = getattr(type(experiment.environment), "distance", None)
+    measure = distance_of(experiment.environment)
     if measure is None or not evolves(experiment.config, iteration):
         return {}
     labels, lost = label_failures(

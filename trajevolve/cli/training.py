@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,8 +11,8 @@ import typer
 from trajevolve.cli.options import AsJson, ConfigFile, Overrides
 
 if TYPE_CHECKING:
-    from trajevolve.config import EvaluationConfig, RunConfig
-    from trajevolve.envs.contract import Environment
+    from trajevolve.config import RunConfig
+    from trajevolve.envs.contract import Environment, Task
 
 RUNS = Path("runs")
 
@@ -132,12 +132,15 @@ def check(settings: RunConfig) -> list[str]:
     from trajevolve.advantages.registry import estimator
     from trajevolve.cli.policies import check_model
     from trajevolve.credit.discriminator_loading import check_discriminator
+    from trajevolve.credit.oracle import distance_of
     from trajevolve.envs.registry import configured_env
+    from trajevolve.evolution.evolve import check_oracle
 
     estimator(settings.method)
     environment = configured_env(settings.env)
     try:
-        _check_oracle(settings, environment)
+        if settings.evolution.enabled:
+            check_oracle(settings, distance_of(environment))
         notes = list(_check_tasks(settings, environment))
     finally:
         environment.close()
@@ -145,17 +148,6 @@ def check(settings: RunConfig) -> list[str]:
     if settings.discriminator.enabled:
         check_discriminator(settings.discriminator, settings.env.name)
     return [*notes, *_unjudged(settings)]
-
-
-def _check_oracle(settings: RunConfig, environment: Environment) -> None:
-    from trajevolve.errors import UserError
-
-    wanted = settings.evolution.enabled and settings.evolution.oracle_rollback
-    if wanted and getattr(type(environment), "distance", None) is None:
-        raise UserError(
-            f"evolution.oracle_rollback: environment {settings.env.name!r} computes no plan "
-            "distances; set it to false"
-        )
 
 
 def _check_tasks(settings: RunConfig, environment: Environment) -> Iterator[str]:
@@ -170,28 +162,26 @@ def _check_tasks(settings: RunConfig, environment: Environment) -> Iterator[str]
     ]
     if evaluation.every:
         asked.append((evaluation.selection, evaluation.selection_size, "evaluation.selection_size"))
+    found: dict[str, Sequence[Task]] = {}
     for split, count, key in asked:
-        there = len(environment.tasks(split, count))
+        found[key] = environment.tasks(split, count)
+        there = len(found[key])
         if not there:
             raise UserError(f"split {split!r}: holds no task; choose another split or data")
         if there < count:
             yield f"split {split} holds {counted(there, 'task')}, {key} = {count}"
     if evaluation.every:
-        yield from _check_selection(evaluation, environment)
+        yield from _check_selection(
+            found["evaluation.selection_size"], found["evaluation.panel_size"]
+        )
 
 
-def _check_selection(evaluation: EvaluationConfig, environment: Environment) -> Iterator[str]:
+def _check_selection(selection: Sequence[Task], panel: Sequence[Task]) -> Iterator[str]:
     """Yield a note where the checkpoint that is reported is chosen on what is reported."""
     from trajevolve.wording import counted
 
-    chosen_on, reported = (
-        {task.id for task in environment.tasks(split, count)}
-        for split, count in (
-            (evaluation.selection, evaluation.selection_size),
-            (evaluation.panel, evaluation.panel_size),
-        )
-    )
-    shared = len(chosen_on & reported)
+    chosen_on = {task.id for task in selection}
+    shared = len(chosen_on.intersection(task.id for task in panel))
     if shared:
         yield (
             f"the best checkpoint is chosen on {counted(len(chosen_on), 'task')}, {shared} of them "

@@ -21,6 +21,12 @@ from trajevolve.trajectory import Trajectory
 Distance = Callable[[Environment], float]
 
 
+def distance_of(env: Environment) -> Distance | None:
+    """Return how `env` computes the shortest plan's length, None where it cannot."""
+    found: Distance | None = getattr(type(env), "distance", None)
+    return found
+
+
 def label_failures(
     env: Environment,
     tasks_by_id: Mapping[str, Task],

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TypeVar, get_args
 
 from trajevolve.config import EvolutionConfig, RunConfig
+from trajevolve.credit.oracle import Distance
 from trajevolve.deadline import Deadline
 from trajevolve.envs.contract import Environment, Task
 from trajevolve.errors import UserError
@@ -43,6 +44,15 @@ class Plan:
     given_up: list[EvolutionRecord]
 
 
+def check_oracle(config: RunConfig, distance: Distance | None) -> None:
+    """Raise UserError where ``evolution.oracle_rollback`` is on and there is no distance."""
+    if config.evolution.oracle_rollback and distance is None:
+        raise UserError(
+            f"evolution.oracle_rollback: environment {config.env.name!r} computes no plan "
+            "distances; set it to false"
+        )
+
+
 def plan_evolution(
     groups: Sequence[Group],
     tasks_by_id: Mapping[str, Task],
@@ -51,7 +61,7 @@ def plan_evolution(
     iteration: int,
     *,
     answer: Callable[[str], str],
-    distance: Callable[[Environment], float] | None = None,
+    distance: Distance | None = None,
 ) -> Plan:
     """Select parents in each group and lay out the episode that evolves each of them.
 
@@ -72,11 +82,7 @@ def plan_evolution(
         UserError: ``oracle_rollback`` is on and no distance was given.
     """
     settings = config.evolution
-    if settings.oracle_rollback and distance is None:
-        raise UserError(
-            f"evolution.oracle_rollback: environment {config.env.name!r} computes no plan "
-            "distances; set it to false"
-        )
+    check_oracle(config, distance)
     by_oracle = settings.oracle_rollback and "rollback" in settings.strategies
     episodes = []
     with Deadline(config.env.step_timeout_s) as deadline:
@@ -178,9 +184,7 @@ class _Replays:
         self._deadline = deadline
         self.given_up: list[EvolutionRecord] = []
 
-    def error_step(
-        self, parent: Trajectory, task: Task, distance: Callable[[Environment], float]
-    ) -> int | None:
+    def error_step(self, parent: Trajectory, task: Task, distance: Distance) -> int | None:
         """Find t_err by :func:`oracle_error_step`."""
         replay = partial(oracle_error_step, parent, task, self._env, distance, self._deadline)
         return self._attempt(replay, parent, "rollback", None)

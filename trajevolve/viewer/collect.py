@@ -10,7 +10,8 @@ from typing import Any
 
 from trajevolve.deadline import Deadline
 from trajevolve.envs.contract import Kind, Task
-from trajevolve.errors import UserError, one_line
+from trajevolve.errors import UserError
+from trajevolve.problems import reason_of
 from trajevolve.trajectory import Step, Trajectory
 from trajevolve.viewer.evidence import Counterfactual, Evidence, Wanted, answer, gather
 from trajevolve.viewer.source import Source
@@ -78,7 +79,7 @@ def gather_evidence(
             except UserError as error:
                 evidence = Evidence(problem=str(error))
             except Exception as error:  # whatever an environment does, the others are shown
-                evidence = Evidence(problem=one_line(f"{type(error).__name__}: {error}"))
+                evidence = Evidence(problem=reason_of(error))
             found[trajectory.id] = evidence
     return found
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from trajevolve.config import RunConfig, parse_config
 from trajevolve.envs.contract import Environment
-from trajevolve.errors import UserError, one_line
+from trajevolve.errors import UserError
 from trajevolve.ledger import Commit, Ledger
 from trajevolve.manifest import load_manifest
+from trajevolve.problems import reason_of
 from trajevolve.storage import read_shard
 from trajevolve.trajectory import Trajectory
 from trajevolve.viewer.rows import read_rows
@@ -169,8 +170,7 @@ def _opened(make: Callable[[], Environment], notes: list[str]) -> Environment | 
     except UserError as error:
         notes.append(f"nothing can be replayed: {error}")
     except Exception as error:  # somebody else's class: what is recorded can still be shown
-        reason = one_line(f"{type(error).__name__}: {error}")
-        notes.append(f"nothing can be replayed: the environment cannot be made: {reason}")
+        notes.append(f"nothing can be replayed: the environment cannot be made: {reason_of(error)}")
     return None
 
 
