@@ -8,6 +8,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -105,6 +108,47 @@ def test_a_commit_edited_by_hand_is_noticed(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace('"rows": 3', '"rows": 4'))
     with pytest.raises(UserError, match="changed by hand"):
         rollout(tmp_path)
+
+
+def read_with_a_bit_flipped(path: Path, read: Callable[[], object]) -> list[object]:
+    """Return what was read where nothing was noticed.
+
+    Of every byte the lowest bit is flipped (another digit) and the sixth (the other case).
+    """
+    whole = path.read_bytes()
+    unnoticed = []
+    for index, bit in product(range(len(whole)), (0, 5)):
+        damaged = bytearray(whole)
+        damaged[index] ^= 1 << bit
+        path.write_bytes(damaged)
+        with suppress(UserError):
+            unnoticed.append(read())
+    return unnoticed
+
+
+def test_a_flipped_bit_of_a_commit_is_noticed_or_changes_nothing(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path, "c")
+    commit = run_stage(ledger, 0, "update", {"model": "m"}, write_text("x"))
+    path = tmp_path / "iter_0000/update/commit.json"
+    unnoticed = read_with_a_bit_flipped(path, lambda: ledger.committed(0, "update"))
+    assert all(read == commit for read in unnoticed)
+
+
+def test_a_flipped_bit_of_a_manifest_is_noticed_or_changes_nothing(tmp_path: Path) -> None:
+    run_dir = tmp_path / "a"
+    manifest = open_run(run_dir, parse_config({}))
+    unnoticed = read_with_a_bit_flipped(run_dir / "manifest.json", lambda: load_manifest(run_dir))
+    assert all(read == manifest for read in unnoticed)  # 1e-06 and 1E-06 are one number
+
+
+def test_a_digit_of_a_metric_that_makes_no_other_number_is_noticed(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path, "c")
+    run_stage(ledger, 0, "update", {}, write_text("x", {"loss": 0.16161017616589865}))
+    assert float("0.16161017616589864") == 0.16161017616589865
+    path = tmp_path / "iter_0000/update/commit.json"
+    path.write_text(path.read_text().replace("89865", "89864"))
+    with pytest.raises(UserError, match="changed by hand"):
+        ledger.committed(0, "update")
 
 
 def test_other_inputs_or_another_configuration_are_refused(tmp_path: Path) -> None:

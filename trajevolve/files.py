@@ -8,13 +8,14 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from trajevolve.errors import UserError
 
+Built = TypeVar("Built")
 CHUNK = 1 << 20
 LEAST_ROOM = 1 << 20
 """Bytes; a disk with less is called full."""
@@ -179,6 +180,42 @@ def write_json(path: Path, content: Any) -> None:
     """Write `content` as indented JSON with sorted keys, atomically."""
     text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     write_atomically(path, lambda partial: partial.write_text(text, encoding="utf-8"))
+
+
+def write_record(path: Path, version: int, content: Mapping[str, Any]) -> None:
+    """Write plain data as JSON that :func:`read_record` can tell from a damaged file."""
+    write_json(path, {"version": version, "md5": json_md5(content), **content})
+
+
+def read_record(
+    path: Path, version: int, build: Callable[[dict[str, Any]], Built], *, remedy: str
+) -> Built:
+    """Read what :func:`write_record` wrote.
+
+    Args:
+        path: of the file.
+        version: the only one that is read.
+        build: makes the object from the plain data; what it raises is taken for damage.
+        remedy: what the user can do about a damaged file.
+
+    Raises:
+        UserError: the file is missing, damaged, changed by hand or of another version.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        found = content.pop("version")
+        if found != version:
+            raise UserError(
+                f"{path}: version {found}, this program reads {version}; use the release that "
+                "started the run"
+            )
+        declared = content.pop("md5", None)  # older releases wrote none
+        if declared not in (None, json_md5(content)):
+            raise UserError(f"{path}: damaged, or changed by hand; {remedy}")
+        return build(content)
+    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise UserError(f"{path}: damaged, not readable ({reason}); {remedy}") from None
 
 
 def content_md5(path: Path) -> str:

@@ -8,7 +8,6 @@ configuration can be compared stage by stage, and so can an interrupted run with
 
 from __future__ import annotations
 
-import json
 import math
 import shutil
 import time
@@ -18,7 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from trajevolve.errors import UserError
-from trajevolve.files import content_md5, json_md5, sync_tree, write_json, writing
+from trajevolve.files import (
+    content_md5,
+    json_md5,
+    read_record,
+    sync_tree,
+    write_json,
+    write_record,
+    writing,
+)
 
 COMMIT_VERSION = 1
 
@@ -165,7 +172,7 @@ class Ledger:
         )
         folder = self.stage_dir(iteration, stage)
         write_json(folder / "metrics.json", _finite(commit.metrics))
-        write_json(self._commit_file(iteration, stage), _commit_json(commit))
+        self._write(commit)
         return commit
 
     def prune(self, commit: Commit, name: str) -> Commit:
@@ -173,7 +180,7 @@ class Ledger:
         outputs = dict(commit.outputs)
         outputs[name] = replace(outputs[name], pruned=True)
         pruned = replace(commit, outputs=outputs)
-        write_json(self._commit_file(commit.iteration, commit.stage), _commit_json(pruned))
+        self._write(pruned)
         remove(self.path(outputs[name]))
         return pruned
 
@@ -228,6 +235,10 @@ class Ledger:
         """Iterate over all commits (of one stage), by iteration, without hashing outputs."""
         for file in sorted(self.run_dir.glob(f"iter_*/{stage or '*'}/commit.json")):
             yield _read_commit(file)
+
+    def _write(self, commit: Commit) -> None:
+        path = self._commit_file(commit.iteration, commit.stage)
+        write_record(path, COMMIT_VERSION, _commit_json(commit))
 
     def _commit_file(self, iteration: int, stage: str) -> Path:
         return self.stage_dir(iteration, stage) / "commit.json"
@@ -311,7 +322,6 @@ def _commit_json(commit: Commit) -> dict[str, Any]:
         for name, out in commit.outputs.items()
     }
     return {
-        "version": COMMIT_VERSION,
         "iteration": commit.iteration,
         "stage": commit.stage,
         "config": commit.config,
@@ -325,25 +335,15 @@ def _commit_json(commit: Commit) -> dict[str, Any]:
 
 
 def _read_commit(path: Path) -> Commit:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        version = content.pop("version")
-        if version != COMMIT_VERSION:
-            raise UserError(
-                f"{path}: version {version}, this program reads {COMMIT_VERSION}; use the release "
-                "that started the run"
-            )
-        declared = content.pop("content")
-        content["outputs"] = {n: Output(**out) for n, out in content["outputs"].items()}
-        content["metrics"] = {n: float(value) for n, value in content["metrics"].items()}
-        commit = Commit(**content)
-    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
-        raise UserError(
-            f"{path}: not a readable commit ({type(error).__name__}: {error}); delete "
-            f"{path.parent} and what came after it to redo the stage"
-        ) from None
+    remedy = f"delete {path.parent} and what came after it to redo the stage"
+    return read_record(path, COMMIT_VERSION, _commit, remedy=remedy)
+
+
+def _commit(content: dict[str, Any]) -> Commit:
+    declared = content.pop("content")
+    content["outputs"] = {n: Output(**out) for n, out in content["outputs"].items()}
+    content["metrics"] = {n: float(value) for n, value in content["metrics"].items()}
+    commit = Commit(**content)
     if commit.content != declared:
-        raise UserError(
-            f"{path}: changed by hand; delete {path.parent} and what came after it to redo it"
-        )
+        raise ValueError("changed by hand")
     return commit

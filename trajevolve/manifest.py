@@ -7,7 +7,6 @@ git commit, data hashes, Prefect flow runs, MLflow run, package versions.
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import platform
 import re
@@ -23,7 +22,7 @@ import yaml
 
 from trajevolve.config import MUTABLE, RunConfig
 from trajevolve.errors import UserError
-from trajevolve.files import json_md5, make_folder, write_atomically, write_json, writing
+from trajevolve.files import make_folder, read_record, write_atomically, write_record, writing
 
 MANIFEST_VERSION = 1
 PARAMS_FILE = "params.yaml"
@@ -141,30 +140,14 @@ def write_params(run_dir: Path, config: RunConfig) -> Path:
 def load_manifest(run_dir: Path) -> Manifest:
     """Read a run's manifest. Raises UserError naming the file when it cannot."""
     path = run_dir / "manifest.json"
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        version = content.pop("version")
-        if version != MANIFEST_VERSION:
-            raise UserError(
-                f"{path}: version {version}, this program reads {MANIFEST_VERSION}; use the "
-                "release that started the run"
-            )
-        declared = content.pop("md5", None)  # older releases wrote none
-        if declared not in (None, json_md5(content)):
-            raise UserError(f"{path}: damaged, or changed by hand; {REMEDY}")
-        content["flow_runs"] = tuple(content["flow_runs"])
-        return Manifest(**content)
-    except FileNotFoundError:
-        raise UserError(f"{run_dir}: not a run (no manifest.json); runs lie in runs/") from None
-    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
-        raise UserError(f"{path}: not a readable manifest ({error}); {REMEDY}") from None
+    if not path.exists():
+        raise UserError(f"{run_dir}: not a run (no manifest.json); runs lie in runs/")
+    return read_record(path, MANIFEST_VERSION, _manifest, remedy=REMEDY)
 
 
 def save_manifest(run_dir: Path, manifest: Manifest) -> None:
     """Write the manifest atomically, with the hash of its content."""
-    content = asdict(manifest)
-    record = {"version": MANIFEST_VERSION, "md5": json_md5(content), **content}
-    write_json(run_dir / "manifest.json", record)
+    write_record(run_dir / "manifest.json", MANIFEST_VERSION, asdict(manifest))
 
 
 def update_manifest(run_dir: Path, **changes: Any) -> Manifest:
@@ -172,6 +155,10 @@ def update_manifest(run_dir: Path, **changes: Any) -> Manifest:
     manifest = replace(load_manifest(run_dir), **changes)
     save_manifest(run_dir, manifest)
     return manifest
+
+
+def _manifest(content: dict[str, Any]) -> Manifest:
+    return Manifest(**content | {"flow_runs": tuple(content["flow_runs"])})
 
 
 def first_difference(
