@@ -126,6 +126,14 @@ def test_a_success_that_cannot_be_verified_is_said_and_json_stays_json(
     assert "warning" not in capsys.readouterr().err
 
 
+def test_prompts_that_do_not_fit_are_said(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    play = ("evaluate", "--model", "builtin", "--split", "generated:eval", "--tasks", "2")
+    assert main([*play, "--limit", "3", "--set", "agent.max_prompt_tokens=30"]) == 0
+    assert "warning: 4 of 6 prompts, in 2 episodes, did not fit" in capsys.readouterr().err
+    assert main([*play, "--limit", "3"]) == 0
+    assert "warning" not in capsys.readouterr().err
+
+
 def failure(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     capsys.readouterr()
     assert main(["evaluate", *map(str, arguments)]) == 2

@@ -1,6 +1,13 @@
 """A line about many problems: each reason once, the first few of them."""
 
-from trajevolve.problems import Problem, reason_of, told
+from trajevolve.problems import Problem, reason_of, told, truncation
+from trajevolve.trajectory import Step, Trajectory
+
+
+def prompted(*truncated: int) -> Trajectory:
+    """An episode whose prompts lost these numbers of tokens."""
+    steps = [Step("o", None, "look", "look", True, truncated_tokens=lost) for lost in truncated]
+    return Trajectory("i", "t", "", "x", 0, tuple(steps), False, 0.0, 0.0)
 
 
 def test_trajectories_lost_for_one_reason_are_counted_and_the_first_is_named() -> None:
@@ -19,3 +26,11 @@ def test_further_reasons_are_only_counted() -> None:
 
 def test_a_reason_is_one_printable_line() -> None:
     assert reason_of(ValueError("no\nsuch \x1b[1mdoor")) == r"ValueError: no such \x1b[1mdoor"
+
+
+def test_prompts_that_did_not_fit_are_counted() -> None:
+    assert truncation([prompted(0, 0), prompted()], 2048) == ""
+    assert truncation([prompted(0, 5, 70), prompted(0)], 2048) == (
+        "2 of 4 prompts, in 1 episode, did not fit agent.max_prompt_tokens = 2,048 and were "
+        "shortened; raise it, or lower env.step_limit"
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,8 @@ from trajevolve.experiment import Experiment, close_experiment, open_experiment
 from trajevolve.ledger import Point
 from trajevolve.record import record_iteration
 from trajevolve.schedule import all_stages, stages
-from trajevolve.stages import STAGES, best_updates, to_groups
+from trajevolve.selection import best_updates
+from trajevolve.stages import STAGES, to_groups
 from trajevolve.summary import summarise, write_summary
 
 
@@ -61,6 +63,20 @@ def test_the_toy_exercises_credit_and_evolution(finished: Experiment) -> None:
     assert all(len(step.old_logprobs) == len(step.response_ids) for step in trained)
 
 
+def test_prompts_that_do_not_fit_are_recorded_counted_and_told(
+    config: RunConfig, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    agent = config.agent.model_copy(update={"max_prompt_tokens": 40})
+    short = config.model_copy(update={"agent": agent})
+    with closing(Experiment(tmp_path / "runs" / "short", short, tmp_path)) as experiment:
+        commit = STAGES["rollout"](experiment, 0)
+        steps = [step for t in experiment.read(0, "rollout") for step in t.steps]
+    cut = [step for step in steps if step.truncated_tokens]
+    assert 0 < len(cut) < len(steps)
+    assert commit.metrics["truncated_share"] == len(cut) / len(steps)
+    assert f"iteration 0, rollout: {len(cut)} of {len(steps)} prompts, in " in caplog.text
+
+
 def test_a_restart_before_every_stage_gives_the_same_content(
     finished: Experiment, config: RunConfig, tmp_path: Path
 ) -> None:
@@ -99,7 +115,7 @@ def test_the_result_is_the_best_checkpoint_and_the_others_go(finished: Experimen
     for iteration in range(finished.config.iterations + 1):
         record_iteration(finished, iteration)
     tried = {c.iteration + 1: c.metrics["success"] for c in finished.ledger.commits("evaluation")}
-    best = best_updates(finished)
+    best = best_updates(finished.ledger, finished.config.iterations)
     assert tried[best] == max(tried.values())
     assert all(tried[later] < tried[best] for later in tried if later > best)
     left = {

@@ -15,7 +15,15 @@ from hypothesis import strategies as st
 from trajevolve.envs.contract import Kind
 from trajevolve.errors import UserError
 from trajevolve.files import content_md5
-from trajevolve.storage import EVOLUTION, SCHEMA, STEP, VERSION_KEY, read_shard, write_shard
+from trajevolve.storage import (
+    EVOLUTION,
+    SCHEMA,
+    SCHEMAS,
+    STEP,
+    VERSION_KEY,
+    read_shard,
+    write_shard,
+)
 from trajevolve.trajectory import Evolution, Step, Trajectory
 
 STEP_WITH_EVERY_FIELD = Step(
@@ -39,6 +47,7 @@ STEP_WITH_EVERY_FIELD = Step(
     probability=0.30000000000000004,
     advantage=-1.25,
     step_advantage=-0.5,
+    truncated_tokens=312,
 )
 BARE_STEP = Step("o", None, "", None, False)
 TRAJECTORY_WITH_EVERY_FIELD = Trajectory(
@@ -195,7 +204,18 @@ def test_a_shard_of_others_that_holds_no_trajectories_is_named(
         read_shard(path)
 
 
-@pytest.mark.parametrize("version", [b"2", None])
+def test_a_shard_of_version_1_is_read_as_if_no_prompt_was_cut(tmp_path: Path) -> None:
+    path = write_shard(tmp_path / "s", [TRAJECTORY_WITH_EVERY_FIELD]).path
+    rows = pq.read_table(path).to_pylist()
+    for step in rows[0]["steps"]:
+        del step["truncated_tokens"]
+    table = pa.Table.from_pylist(rows, schema=SCHEMAS["1"])
+    pq.write_table(table.replace_schema_metadata({VERSION_KEY: b"1"}), path)
+    steps = tuple(replace(s, truncated_tokens=0) for s in TRAJECTORY_WITH_EVERY_FIELD.steps)
+    assert read_shard(path) == [replace(TRAJECTORY_WITH_EVERY_FIELD, steps=steps)]
+
+
+@pytest.mark.parametrize("version", [b"3", None])
 def test_another_version_is_refused_by_name(tmp_path: Path, version: bytes | None) -> None:
     metadata = {} if version is None else {VERSION_KEY: version}
     pq.write_table(SCHEMA.empty_table().replace_schema_metadata(metadata), tmp_path / "s")

@@ -6,10 +6,11 @@ go on, and whoever runs it learns which one was lost and why.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from trajevolve.errors import one_line
+from trajevolve.trajectory import Trajectory
 from trajevolve.wording import counted
 
 SHOWN = 3
@@ -48,3 +49,16 @@ def told(problems: Iterable[Problem]) -> str:
     if len(alike) > SHOWN:
         parts.append(counted(len(alike) - SHOWN, "other reason"))
     return "; ".join(parts)
+
+
+def truncation(trajectories: Sequence[Trajectory], limit: int) -> str:
+    """Say how many prompts were cut to ``agent.max_prompt_tokens`` = `limit`; "" if none was."""
+    cut = sum(trajectory.truncated_prompts for trajectory in trajectories)
+    if not cut:
+        return ""
+    steps = sum(map(len, trajectories))
+    episodes = sum(trajectory.truncated_prompts > 0 for trajectory in trajectories)
+    return (
+        f"{cut:,} of {counted(steps, 'prompt')}, in {counted(episodes, 'episode')}, did not fit "
+        f"agent.max_prompt_tokens = {limit:,} and were shortened; raise it, or lower env.step_limit"
+    )

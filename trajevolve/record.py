@@ -13,6 +13,7 @@ from trajevolve.experiment import Experiment
 from trajevolve.files import write_json
 from trajevolve.ledger import Commit
 from trajevolve.schedule import stages
+from trajevolve.selection import by_success
 from trajevolve.tracker import Dataset
 
 CHECKPOINTED = ("update", "discriminator")
@@ -41,7 +42,7 @@ def record_iteration(experiment: Experiment, iteration: int) -> None:
 def prune_checkpoints(experiment: Experiment) -> None:
     """Keep the last checkpoints and the best of the policy; the newest is always among them."""
     keep = experiment.config.checkpoints
-    best = {c.iteration for c in _by_success(experiment)[: keep.keep_best]}
+    best = {c.iteration for c in by_success(experiment.ledger)[: keep.keep_best]}
     for stage in CHECKPOINTED:
         commits = list(experiment.ledger.commits(stage))
         newest = {commit.iteration for commit in commits[-keep.keep_last :]}
@@ -96,9 +97,3 @@ def _datasets(experiment: Experiment, commits: list[Commit]) -> Iterator[Dataset
         if output is not None:
             path = experiment.ledger.path(output)
             yield Dataset(commit.stage, output.md5, output.rows, path)
-
-
-def _by_success(experiment: Experiment) -> list[Commit]:
-    """Selections, the best first (later ones first on ties)."""
-    tried = experiment.ledger.commits("evaluation")
-    return sorted(tried, key=lambda c: (c.metrics["success"], c.iteration), reverse=True)

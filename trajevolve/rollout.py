@@ -294,6 +294,7 @@ def _apply(item: _Live, decision: Decision, step_limit: int, deadline: Deadline)
             response_ids=decision.response_ids,
             sampler_logprobs=decision.logprobs,
             state_key=done.state_key,
+            truncated_tokens=decision.truncated_tokens,
         )
     )
     item.termination = _termination(item, outcome is not None and outcome.done, step_limit)

@@ -25,6 +25,7 @@ def rollout_metrics(trajectories: Sequence[Trajectory]) -> dict[str, float]:
         "score": sum(trajectory.score for trajectory in trajectories) / count,
         "steps": actions / count,
         "invalid_share": sum(t.invalid_steps for t in trajectories) / max(actions, 1),
+        "truncated_share": sum(t.truncated_prompts for t in trajectories) / max(actions, 1),
         "step_reward_max": max((abs(s.reward) for t in trajectories for s in t.steps), default=0.0),
         "errors": float(sum(t.termination.startswith("error") for t in trajectories)),
     }

@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trajevolve import progress
+from trajevolve.agent.contract import Agent
 from trajevolve.envs.contract import Task
 from trajevolve.experiment import Experiment
 from trajevolve.files import write_json
 from trajevolve.ledger import Commit, Output, Produced, run_stage
-from trajevolve.problems import Problem, told
+from trajevolve.problems import Problem, told, truncation
 from trajevolve.rollout import Episode, play
 from trajevolve.schedule import Stage, evolves
+from trajevolve.selection import best_updates
 from trajevolve.stage_metrics import (
     evaluation_metrics,
     rollout_metrics,
@@ -53,8 +55,7 @@ def rollout(experiment: Experiment, iteration: int) -> Commit:
             for number, task in enumerate(experiment.tasks(iteration))
             for member in range(config.rollout.group_size)
         ]
-        counting = progress.of_episodes()
-        played = play(episodes, agent, experiment.make_environment, config.env, counting)
+        played = _play(experiment, iteration, "rollout", episodes, agent)
         return _produced(experiment, iteration, "rollout", played, rollout_metrics(played))
 
     inputs = {"policy": experiment.policy_md5(iteration)}
@@ -127,8 +128,7 @@ def evolution(experiment: Experiment, iteration: int) -> Commit:
         groups = to_groups(experiment.read(iteration, _labelled_by(experiment)))
         agent = experiment.policy(iteration).agent(config.rollout.temperature)
         plan = _plan(experiment, iteration, groups, agent.answer)
-        counting = progress.of_episodes()
-        played = play(plan.episodes, agent, experiment.make_environment, config.env, counting)
+        played = _play(experiment, iteration, "evolution", plan.episodes, agent)
         tasks = experiment.tasks(iteration)
         children, _ = _verify(experiment, iteration, "evolution", tasks, played)
         if judges:
@@ -200,7 +200,8 @@ def evaluation_before(experiment: Experiment, iteration: int) -> Commit:
 
 def evaluation_after(experiment: Experiment, iteration: int) -> Commit:
     """Measure the run's result, the best checkpoint or else the last, on the same panel."""
-    return _evaluate(experiment, iteration, "evaluation_after", best_updates(experiment))
+    best = best_updates(experiment.ledger, experiment.config.iterations)
+    return _evaluate(experiment, iteration, "evaluation_after", best)
 
 
 STAGES: Mapping[Stage, Callable[[Experiment, int], Commit]] = {
@@ -215,18 +216,6 @@ STAGES: Mapping[Stage, Callable[[Experiment, int], Commit]] = {
     "evaluation": evaluation,
     "evaluation_after": evaluation_after,
 }
-
-
-def best_updates(experiment: Experiment) -> int:
-    """Return after how many updates the selection panel was best (latest on ties).
-
-    Without a selection it is the number of all updates.
-    """
-    tried = list(experiment.ledger.commits("evaluation"))
-    if not tried:
-        return experiment.config.iterations
-    best = max(tried, key=lambda commit: (commit.metrics["success"], commit.iteration))
-    return best.iteration + 1
 
 
 def to_groups(trajectories: Sequence[Trajectory]) -> list[Group]:
@@ -255,6 +244,7 @@ def _evaluate(experiment: Experiment, iteration: int, stage: Stage, updates: int
         agent = experiment.policy(updates).agent(config.evaluation.temperature)
         make, counting = experiment.make_environment, progress.advance
         played = play_panel(tasks, agent, make, config.env, config.seed, counting)
+        _warn(iteration, stage, truncation(played, config.agent.max_prompt_tokens))
         verified, _ = _verify(experiment, iteration, stage, tasks, played)
         result = measure(verified)
         write_json(folder / "evaluation.json", result.summary())
@@ -296,6 +286,19 @@ def _produced(
     return Produced({"trajectories": written}, metrics)
 
 
+def _play(
+    experiment: Experiment,
+    iteration: int,
+    stage: Stage,
+    episodes: Sequence[Episode],
+    agent: Agent,
+) -> list[Trajectory]:
+    config, counting = experiment.config, progress.of_episodes()
+    played = play(episodes, agent, experiment.make_environment, config.env, counting)
+    _warn(iteration, stage, truncation(played, config.agent.max_prompt_tokens))
+    return played
+
+
 def _verify(
     experiment: Experiment,
     iteration: int,
@@ -314,13 +317,14 @@ def _verify(
         experiment.config.env.step_timeout_s,
         experiment.beside,
     )
-    if stats.warning:
-        _warn(iteration, stage, stats.warning)
+    _warn(iteration, stage, stats.warning)
     return labelled, stats
 
 
 def _warn(iteration: int, stage: Stage, text: str) -> None:
-    log.warning("iteration %d, %s: %s", iteration, stage, text)
+    """Log what went wrong in a stage; an empty text is none."""
+    if text:
+        log.warning("iteration %d, %s: %s", iteration, stage, text)
 
 
 def _plan(

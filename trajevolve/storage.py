@@ -22,7 +22,7 @@ from trajevolve.errors import UserError
 from trajevolve.files import content_md5, write_atomically
 from trajevolve.trajectory import Evolution, Step, Trajectory
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 VERSION_KEY = b"trajevolve.schema"
 
 TOKENS = pa.list_(pa.int32())
@@ -51,6 +51,7 @@ STEP = pa.struct(
         pa.field("probability", pa.float64()),
         pa.field("advantage", pa.float64(), nullable=False),
         pa.field("step_advantage", pa.float64(), nullable=False),
+        pa.field("truncated_tokens", pa.int32(), nullable=False),
     ]
 )
 
@@ -66,6 +67,12 @@ EVOLUTION = pa.struct(
     ]
 )
 
+
+def _steps(step: pa.StructType) -> pa.Field:
+    elements = pa.list_(pa.field("element", step, nullable=False))
+    return pa.field("steps", elements, nullable=False)
+
+
 SCHEMA = pa.schema(
     [
         pa.field("id", pa.string(), nullable=False),
@@ -73,7 +80,7 @@ SCHEMA = pa.schema(
         pa.field("task_type", pa.string(), nullable=False),
         pa.field("task", pa.string(), nullable=False),
         pa.field("seed", pa.int64(), nullable=False),
-        pa.field("steps", pa.list_(pa.field("element", STEP, nullable=False)), nullable=False),
+        _steps(STEP),
         pa.field("success", pa.bool_(), nullable=False),
         pa.field("score", pa.float64(), nullable=False),
         pa.field("reward", pa.float64(), nullable=False),
@@ -90,6 +97,12 @@ SCHEMA = pa.schema(
     ],
     metadata={VERSION_KEY: SCHEMA_VERSION.encode()},
 )
+# Version 1 did not say how much of a prompt was cut.
+STEP_1 = pa.struct([field for field in STEP if field.name != "truncated_tokens"])
+SCHEMAS = {
+    SCHEMA_VERSION: SCHEMA,
+    "1": SCHEMA.set(SCHEMA.get_field_index("steps"), _steps(STEP_1)),
+}
 
 
 @dataclass(frozen=True)
@@ -126,12 +139,13 @@ def read_shard(path: Path) -> list[Trajectory]:
 def _read_table(path: Path) -> pa.Table:
     metadata = pq.read_schema(path).metadata or {}
     version = metadata.get(VERSION_KEY, b"").decode()
-    if version != SCHEMA_VERSION:
+    schema = SCHEMAS.get(version)
+    if schema is None:
         raise UserError(
             f"{path}: schema version {version or 'none'}, this program reads "
-            f"{SCHEMA_VERSION}; use the release that wrote the file"
+            f"{' and '.join(sorted(SCHEMAS))}; use the release that wrote the file"
         )
-    return pq.read_table(path, schema=SCHEMA, partitioning=None, page_checksum_verification=True)
+    return pq.read_table(path, schema=schema, partitioning=None, page_checksum_verification=True)
 
 
 @contextlib.contextmanager

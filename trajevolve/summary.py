@@ -15,7 +15,7 @@ from trajevolve.files import write_json
 from trajevolve.ledger import Commit
 from trajevolve.manifest import load_manifest
 from trajevolve.schedule import Stage
-from trajevolve.stages import best_updates
+from trajevolve.selection import best_updates
 from trajevolve.trajectory import Strategy
 
 SCHEMA_VERSION = 1
@@ -55,7 +55,7 @@ def summarise(experiment: Experiment) -> dict[str, Any]:
             "after": after["overall"]["steps_successful"],
         },
         "difference": asdict(comparison),
-        "updates_of_result": best_updates(experiment),
+        "updates_of_result": best_updates(ledger, last),
         "evolution": evolution_totals(ledger.commits("evolution")),
         "seconds": seconds_by_stage(ledger.commits()),
         "config_digest": manifest.config_digest,
@@ -108,7 +108,7 @@ def _measures(evaluation: Mapping[str, Any]) -> dict[str, Any]:
 def _paths(experiment: Experiment) -> dict[str, str]:
     """Where things lie, relative to the run's folder."""
     paths = {"manifest": "manifest.json", "shards": "shards"}
-    updates = best_updates(experiment)
+    updates = best_updates(experiment.ledger, experiment.config.iterations)
     if updates > 0:
         paths["model"] = experiment.commit(updates - 1, "update").outputs["checkpoint"].path
     return paths

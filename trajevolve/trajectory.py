@@ -44,6 +44,7 @@ class Step:
         probability: p̂_t, the discriminator's probability that the step is necessary.
         advantage: A(a_t).
         step_advantage: A^S(a_t).
+        truncated_tokens: tokens left out of the prompt to keep within ``agent.max_prompt_tokens``.
     """
 
     observation: str
@@ -66,6 +67,7 @@ class Step:
     probability: float | None = None
     advantage: float = 0.0
     step_advantage: float = 0.0
+    truncated_tokens: int = 0
 
     @property
     def is_information(self) -> bool:
@@ -160,6 +162,11 @@ class Trajectory:
         """Number of invalid actions."""
         return sum(not step.valid for step in self.steps)
 
+    @property
+    def truncated_prompts(self) -> int:
+        """Number of prompts that were cut, or left out whole, to fit."""
+        return sum(step.truncated_tokens > 0 for step in self.steps)
+
 
 @dataclass(frozen=True)
 class Group:
@@ -190,3 +197,14 @@ def trajectory_reward(
 ) -> float:
     """R(τ): 10 on success, else 0, minus 0.1 for each invalid action (METHOD §1)."""
     return success_reward * success - invalid_penalty * invalid_steps
+
+
+def redundancy_ratio(trajectory: Trajectory) -> float:
+    """ρ(τ) = (number of steps with y = 0) / T, invalid ones included (paper §3.3).
+
+    0 for failures and for successes without labels: only what was proven redundant in an episode
+    that reached its goal is penalised (paper, appendix B.1).
+    """
+    if not trajectory.success or not trajectory.steps:
+        return 0.0
+    return sum(step.label == 0 for step in trajectory.steps) / len(trajectory.steps)

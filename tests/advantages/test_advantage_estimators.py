@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 
 from trajevolve.advantages.normalise import normalise
 from trajevolve.advantages.registry import ESTIMATORS, estimator
-from trajevolve.advantages.shaping import redundancy_ratio
 from trajevolve.config import RunConfig, parse_config
 from trajevolve.errors import UserError
-from trajevolve.trajectory import Group
+from trajevolve.trajectory import Group, redundancy_ratio
 
 CONFIG = RunConfig()
 

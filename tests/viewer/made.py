@@ -28,7 +28,8 @@ def judged(step: Step, probability: float) -> Step:
 def everything() -> list[Trajectory]:
     detour = verified(DETOUR, "0000/00/0", shaped_reward=9.71, episode_advantage=0.5)
     failure = play(["go to room 1", "take key", "go to room 9", "look"], "0000/00/1")
-    steps = tuple(map(judged, failure.steps, (0.9, 0.75, 0.0, 1.0)))
+    first, *others = map(judged, failure.steps, (0.9, 0.75, 0.0, 1.0))
+    steps = (first, *(replace(step, truncated_tokens=1234) for step in others))
     nasty = play([NASTY], "0000/00/2", task=f"open {NASTY}")
     thinking = replace(nasty.steps[0], thought=NASTY, response=f"{NASTY} and more", action=NASTY)
     removal = Evolution("0000/00/0", "elimination", None, 7, 10.0, accepted=True)

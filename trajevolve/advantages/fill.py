@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from trajevolve.advantages.shaping import redundancy_ratio
-from trajevolve.trajectory import Group, Trajectory
+from trajevolve.trajectory import Group, Trajectory, redundancy_ratio
 
 
 def fill(

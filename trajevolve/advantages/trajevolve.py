@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from trajevolve.advantages.fill import fill
 from trajevolve.advantages.normalise import normalise
-from trajevolve.advantages.shaping import redundancy_ratio, shaped_reward
+from trajevolve.advantages.shaping import shaped_reward
 from trajevolve.advantages.step_credit import step_advantages
 from trajevolve.config import RunConfig
-from trajevolve.trajectory import Group
+from trajevolve.trajectory import Group, redundancy_ratio
 
 
 def trajevolve(group: Group, config: RunConfig) -> Group:

@@ -154,18 +154,19 @@ def run_panel(
         here: name of this one.
 
     Returns:
-        The evaluation, and how many tasks were asked for (None: all). Successes whose
-        verification broke are told on stderr.
+        The evaluation, and how many tasks were asked for (None: all). Prompts that were cut and
+        successes whose verification broke are told on stderr.
     """
     from trajevolve.cli.output import note
     from trajevolve.cli.policies import make_agent
     from trajevolve.envs.registry import configured_env
     from trajevolve.errors import one_line
     from trajevolve.evaluation import measure, play_panel
+    from trajevolve.problems import truncation
     from trajevolve.progress import advance, working
 
     split = settings.evaluation.panel
-    warning = ""
+    warnings = []
     if count is None and split.startswith("generated:"):
         count = settings.evaluation.panel_size
     with (
@@ -184,6 +185,7 @@ def run_panel(
             seed,
             advance,
         )
+        warnings.append(truncation(played, settings.agent.max_prompt_tokens))
         if verify:
             from trajevolve.credit.labelling import verify_trajectories
             from trajevolve.credit.lots import helpers
@@ -201,8 +203,8 @@ def run_panel(
                     settings.env.step_timeout_s,
                     beside,
                 )
-            warning = stats.warning
-    if warning:
+            warnings.append(stats.warning)
+    for warning in filter(None, warnings):
         note(f"warning: {one_line(warning)}")
     return measure(played), count
 

@@ -12,7 +12,7 @@ from trajevolve.deadline import Deadline
 from trajevolve.envs.contract import Environment, Task
 from trajevolve.problems import Problem, told
 from trajevolve.progress import advance
-from trajevolve.trajectory import Trajectory
+from trajevolve.trajectory import Trajectory, redundancy_ratio
 from trajevolve.wording import counted
 
 
@@ -129,10 +129,7 @@ def verify_trajectories(
 
 
 def label(trajectory: Trajectory, verification: Verification) -> Trajectory:
-    """Write a verification with labels into the trajectory it belongs to.
-
-    ρ(τ) is the share of all T steps with y = 0, invalid ones included (paper §3.3).
-    """
+    """Write a verification with labels, and the ρ of them, into the trajectory it belongs to."""
     labels = verification.labels
     if labels is None:
         return trajectory
@@ -140,11 +137,11 @@ def label(trajectory: Trajectory, verification: Verification) -> Trajectory:
         replace(step, label=y, dependents=fallen)
         for step, y, fallen in zip(trajectory.steps, labels, verification.dependents, strict=True)
     )
-    return replace(
+    labelled = replace(
         trajectory,
         steps=steps,
-        rho=labels.count(0) / len(labels) if labels else 0.0,
         verified=True,
         minimal=verification.minimal,
         transitions=verification.transitions,
     )
+    return replace(labelled, rho=redundancy_ratio(labelled))

@@ -189,6 +189,7 @@ def _step(step: Step, strings: Strings) -> list[Any]:
         _number(step.advantage),
         _number(step.step_advantage),
         list(step.dependents),
+        step.truncated_tokens,
     ]
 
 

@@ -74,6 +74,7 @@ function stepDetail(step, trajectory) {
       ? `${step.predicted ? "necessary" : "redundant"}, p = ${step.probability.toFixed(2)}` : null],
     ["Kind", step.kindKnown ? (step.information ? "information" : "environment-changing") : null],
     ["Valid", step.valid ? null : "no: nothing was executed"],
+    ["Prompt", step.truncated ? `cut: ${number.format(step.truncated)} tokens did not fit` : null],
     ["Reward", step.reward ? figure(step.reward) : null],
     ["Advantage A", step.advantage || step.stepAdvantage ? advantageText(step, trajectory) : null],
   ];

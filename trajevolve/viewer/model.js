@@ -23,6 +23,7 @@ function decodeStep(row, position) {
     advantage: row[10],
     stepAdvantage: row[11],
     dependents: row[12],
+    truncated: row[13],
   };
 }
 

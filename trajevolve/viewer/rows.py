@@ -11,7 +11,7 @@ from typing import Any
 from trajevolve.credit.units import with_queries
 from trajevolve.envs.contract import Environment, Observation, Task
 from trajevolve.errors import UserError, one_line
-from trajevolve.trajectory import Step, Trajectory, trajectory_reward
+from trajevolve.trajectory import Step, Trajectory, redundancy_ratio, trajectory_reward
 from trajevolve.wording import counted
 
 
@@ -173,8 +173,7 @@ def _trajectory(
     score: float,
     final: str,
 ) -> Trajectory:
-    labels = row["labels"]
-    return Trajectory(
+    made = Trajectory(
         id=f"row-{number}",
         task_id=task.id,
         task_type=task.type,
@@ -186,10 +185,10 @@ def _trajectory(
         reward=trajectory_reward(success, sum(not step.valid for step in steps)),
         termination="success" if success else "recording",
         final_observation=final,
-        rho=labels.count(0) / len(labels) if labels else 0.0,
-        verified=labels is not None,
+        verified=row["labels"] is not None,
         minimal=_survivors(row, steps),
     )
+    return replace(made, rho=redundancy_ratio(made))
 
 
 def _survivors(row: dict[str, Any], steps: Sequence[Step]) -> tuple[int, ...]:
