@@ -47,6 +47,7 @@ STEP_WITH_EVERY_FIELD = Step(
     probability=0.30000000000000004,
     advantage=-1.25,
     step_advantage=-0.5,
+    search=True,
     truncated_tokens=312,
 )
 BARE_STEP = Step("o", None, "", None, False)
@@ -204,14 +205,15 @@ def test_a_shard_of_others_that_holds_no_trajectories_is_named(
         read_shard(path)
 
 
-def test_a_shard_of_version_1_is_read_as_if_no_prompt_was_cut(tmp_path: Path) -> None:
+def test_a_shard_of_version_1_is_read_with_what_it_does_not_say_as_default(tmp_path: Path) -> None:
     path = write_shard(tmp_path / "s", [TRAJECTORY_WITH_EVERY_FIELD]).path
     rows = pq.read_table(path).to_pylist()
     for step in rows[0]["steps"]:
-        del step["truncated_tokens"]
+        del step["search"], step["truncated_tokens"]
     table = pa.Table.from_pylist(rows, schema=SCHEMAS["1"])
     pq.write_table(table.replace_schema_metadata({VERSION_KEY: b"1"}), path)
-    steps = tuple(replace(s, truncated_tokens=0) for s in TRAJECTORY_WITH_EVERY_FIELD.steps)
+    full = TRAJECTORY_WITH_EVERY_FIELD.steps
+    steps = tuple(replace(step, search=False, truncated_tokens=0) for step in full)
     assert read_shard(path) == [replace(TRAJECTORY_WITH_EVERY_FIELD, steps=steps)]
 
 

@@ -103,6 +103,11 @@ class CreditConfig(Section):
     lam: NonNegative = Field(0.5, description="λ, weight of the step advantage")
     step_advantage: Literal["signed", "penalty", "centred"] = "signed"
     failed_step_credit: bool = True
+    exploration_neutral: bool = Field(
+        False,
+        description="A^S = 0 for steps that look for the task's object before it is seen; beyond "
+        "the paper",
+    )
 
 
 class DiscriminatorConfig(Section):

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 
 from trajevolve.agent.contract import Agent, Decision, Turn, TurnError
 from trajevolve.config import EnvConfig
+from trajevolve.credit.search import with_searches
 from trajevolve.credit.units import with_queries
 from trajevolve.deadline import Deadline
 from trajevolve.envs.contract import Environment, Kind, Observation, Outcome, Task
@@ -122,7 +123,7 @@ def play(
                     _apply(item, decision, config.step_limit, deadline)
                 for item in live:
                     if item.termination:
-                        _mark_queries(item, deadline)
+                        _mark_steps(item, deadline)
                 agent.release(item.slot for item in live if item.termination)
                 live = _admit(live, waiting, everyone, make_environment, deadline)
                 if progress:
@@ -300,10 +301,12 @@ def _apply(item: _Live, decision: Decision, step_limit: int, deadline: Deadline)
     item.termination = _termination(item, outcome is not None and outcome.done, step_limit)
 
 
-def _mark_queries(item: _Live, deadline: Deadline) -> None:
-    """Call the steps of coupled queries information, now that it is known what was executed."""
+def _mark_steps(item: _Live, deadline: Deadline) -> None:
+    """Mark queries that are coupled, and searches, now that it is known what was executed."""
+    final = item.observation.text
     try:
-        item.steps = deadline.within(lambda: with_queries(item.environment, item.steps))
+        queried = deadline.within(lambda: with_queries(item.environment, item.steps))
+        item.steps = deadline.within(lambda: with_searches(item.environment, queried, final))
     except Exception as error:
         if not item.termination.startswith("error"):  # what came first says more
             item.lose(error)

@@ -51,6 +51,7 @@ STEP = pa.struct(
         pa.field("probability", pa.float64()),
         pa.field("advantage", pa.float64(), nullable=False),
         pa.field("step_advantage", pa.float64(), nullable=False),
+        pa.field("search", pa.bool_(), nullable=False),
         pa.field("truncated_tokens", pa.int32(), nullable=False),
     ]
 )
@@ -97,8 +98,8 @@ SCHEMA = pa.schema(
     ],
     metadata={VERSION_KEY: SCHEMA_VERSION.encode()},
 )
-# Version 1 did not say how much of a prompt was cut.
-STEP_1 = pa.struct([field for field in STEP if field.name != "truncated_tokens"])
+NOT_IN_1 = ("search", "truncated_tokens")
+STEP_1 = pa.struct([field for field in STEP if field.name not in NOT_IN_1])
 SCHEMAS = {
     SCHEMA_VERSION: SCHEMA,
     "1": SCHEMA.set(SCHEMA.get_field_index("steps"), _steps(STEP_1)),

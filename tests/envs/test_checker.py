@@ -13,13 +13,39 @@ from trajevolve.envs.checker import check_environment
 from trajevolve.envs.contract import Kind, Observation, Transition
 
 
+class Searching(HouseEnvironment):
+    """Calls every first visit a search."""
+
+    spec = replace(HouseEnvironment.spec, search=True)
+
+    def searching(self, actions, answers):
+        assert len(actions) == len(answers)
+        first = {action: n for n, action in reversed(list(enumerate(actions)))}
+        return sorted(n for action, n in first.items() if action.startswith("go "))
+
+
+class Twice(Searching):
+    """Names the first step twice."""
+
+    def searching(self, actions, answers):
+        return [0, 0]
+
+
+class Beyond(Searching):
+    """Names the step after the last."""
+
+    def searching(self, actions, answers):
+        return [len(actions)]
+
+
 @pytest.mark.parametrize(
     ("env", "skipped"),
     [
-        (HouseEnvironment(), {"coupled"}),
-        (ShopEnvironment(), set()),
-        (LabEnvironment(), {"snapshot", "state keys", "admissible", "coupled"}),
-        (Limited(HouseEnvironment()), {"snapshot", "state keys", "coupled"}),
+        (HouseEnvironment(), {"coupled", "search"}),
+        (Searching(), {"coupled"}),
+        (ShopEnvironment(), {"search"}),
+        (LabEnvironment(), {"snapshot", "state keys", "admissible", "coupled", "search"}),
+        (Limited(HouseEnvironment()), {"snapshot", "state keys", "coupled", "search"}),
     ],
 )
 @pytest.mark.parametrize("seed", [0, 1])
@@ -219,6 +245,8 @@ class Crashing(HouseEnvironment):
         (Uncoupled(), "information", "couple it with the action that undoes it"),
         (Astray(), "coupled", "are coupled as one query"),
         (OutOfRange(), "coupled", "is outside the"),
+        (Twice(), "search", "give ascending positions, each once"),
+        (Beyond(), "search", "outside the"),
         (Generous(), "success", "must be 1.0 exactly on success"),
         (Blind(), "success", "success() says True, the answer said False"),
         (Unstable(), "canonical", "must be its own standard form"),
@@ -241,7 +269,7 @@ def test_the_report_is_one_line_a_check():
     report = check_environment(env, env.tasks("all"))
     lines = str(report).splitlines()
     assert len(lines) == len(report.checks) + 1
-    assert lines[-1] == "house: 1 failed, 1 skipped"
+    assert lines[-1] == "house: 1 failed, 2 skipped"
     with pytest.raises(KeyError):
         report["nonsense"]
 

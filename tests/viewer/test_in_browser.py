@@ -86,8 +86,10 @@ def test_an_address_opens_its_step(tab: Browser, page: Path) -> None:
     assert "75 % likely to be necessary" in tab.text(".step-detail")
     assert "no success to lose" in tab.text(".step-detail")
     assert "cut: 1,234 tokens did not fit" in tab.text(".step-detail")
+    assert "looked where nobody had looked" in tab.text(".step-detail")
     tab.show(page, "0000/00/1/1")
     assert "did not fit" not in tab.text(".step-detail")
+    assert "looked where nobody had looked" not in tab.text(".step-detail")
     tab.show(page, "0000/00/9/2")
     assert tab.text(".eyebrow code") == "0000/00/0"  # unknown: the first
 

@@ -15,9 +15,10 @@ def credited(step: Step, trajectory: Trajectory, config: CreditConfig) -> int | 
 
     Successes use only the verified y; failures, which have no counterfactual, use the
     discriminator's ŷ. The label of an information step is a default and earns nothing:
-    otherwise every ``look`` would be rewarded.
+    otherwise every ``look`` would be rewarded. With ``exploration_neutral`` neither is necessary
+    search punished nor a lucky guess rewarded.
     """
-    if step.is_information:
+    if step.is_information or (config.exploration_neutral and step.search):
         return None
     if trajectory.success:
         return step.label

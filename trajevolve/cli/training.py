@@ -133,6 +133,7 @@ def check(settings: RunConfig) -> list[str]:
     from trajevolve.cli.policies import check_model
     from trajevolve.credit.discriminator_loading import check_discriminator
     from trajevolve.credit.oracle import distance_of
+    from trajevolve.credit.search import check_search
     from trajevolve.envs.registry import configured_env
     from trajevolve.evolution.evolve import check_oracle
 
@@ -141,6 +142,7 @@ def check(settings: RunConfig) -> list[str]:
     try:
         if settings.evolution.enabled:
             check_oracle(settings, distance_of(environment))
+        check_search(settings, environment)
         notes = list(_check_tasks(settings, environment))
     finally:
         environment.close()

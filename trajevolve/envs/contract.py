@@ -40,6 +40,7 @@ class Spec:
         kinds: verb -> kind, for readers and for the environment's own
             :meth:`Environment.kind`, which is what everything else asks.
         concurrent: how many episodes can be live at once in one process; None for any number.
+        search: :meth:`Environment.searching` tells which steps only looked for something.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Spec:
     step_limit: int = 30
     kinds: dict[str, Kind] = field(default_factory=dict)
     concurrent: int | None = None
+    search: bool = False
 
 
 @dataclass(frozen=True)
@@ -162,6 +164,15 @@ class Environment(ABC):
         Called with the actions that were executed, in order. Positions in no group stand alone.
         A group whose members query only (a tab and the ``< Prev`` that leaves it) is one
         information unit.
+        """
+        return ()
+
+    def searching(self, actions: Sequence[str], answers: Sequence[str]) -> Iterable[int]:
+        """Return the 0-based positions at which nobody knew yet where the task's object is.
+
+        Those that looked for it where nobody had looked: first visits and first openings before it
+        was seen. Which of them were needed shows only afterwards. Called after an episode with the
+        actions that were executed and the text after each, where ``spec.search`` says so.
         """
         return ()
 

@@ -64,10 +64,17 @@ def test_a_generated_game_is_won_in_the_engine_by_its_walkthrough(
     tmp_path: Path, real_data: Path, engine: Environment
 ) -> None:
     file = write_games(tmp_path, 1, seed=12, difficulty="easy", data=real_data).files[0]
-    engine.reset(engine.task(str(file)))
+    task = engine.task(str(file))
+    engine.reset(task)
     walkthrough = json.loads(file.read_text())["walkthrough"]
-    won = [engine.step(command).success for command in walkthrough]
+    outcomes = [engine.step(command) for command in walkthrough]
+    won = [outcome.success for outcome in outcomes]
     assert won == [False] * (len(won) - 1) + [True]
+    simulator = AlfworldEnvironment(real_data)
+    simulator.reset(task)
+    answers = [outcome.observation.text for outcome in outcomes]
+    searched = engine.searching(walkthrough, answers)
+    assert searched and searched == simulator.searching(walkthrough, answers)
 
 
 class Faulty(AlfworldEnvironment):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,8 @@ from trajevolve.envs.alfworld.base import KINDS, AlfworldGames
 from trajevolve.envs.alfworld.domain import fill_grammar, speaks_put
 from trajevolve.envs.alfworld.export import published_texts
 from trajevolve.envs.alfworld.gamefile import Texts
-from trajevolve.envs.alfworld.games import ENV
+from trajevolve.envs.alfworld.games import ENV, ground
+from trajevolve.envs.alfworld.search import search_steps
 from trajevolve.envs.contract import Observation, Outcome, Spec, Task
 from trajevolve.errors import UserError
 
@@ -44,6 +45,7 @@ class EngineEnvironment(AlfworldGames):
         exact_states=False,
         step_limit=30,
         kinds=KINDS,
+        search=True,
     )
 
     def __init__(self, data: str | Path | None = None, difficulty: str = "default") -> None:
@@ -52,6 +54,7 @@ class EngineEnvironment(AlfworldGames):
         self._engine = _start_engine()
         self._published: Texts | None = None
         self._loaded = ""
+        self._task: Task | None = None
         self._puts = False
         self._admissible: tuple[str, ...] | None = None
         self._won = False
@@ -63,6 +66,7 @@ class EngineEnvironment(AlfworldGames):
             UserError: the engine cannot read the game, or lacks the published texts.
         """
         self._admissible = None
+        self._task = task
         try:
             with _contained():
                 if self._loaded != task.digest:
@@ -111,6 +115,16 @@ class EngineEnvironment(AlfworldGames):
         action = super().canonical(action)
         found = _MOVE.fullmatch(action) if self._puts else None
         return f"put {found.group(1)} in/on {found.group(2)}" if found else action
+
+    def searching(self, actions: Sequence[str], answers: Sequence[str]) -> tuple[int, ...]:
+        """As in the simulator; none in games that it does not know."""
+        if self._task is None:
+            raise RuntimeError("reset an environment before using it")
+        try:
+            simulator = ground(self._task).simulator
+        except UserError:
+            return ()
+        return search_steps(simulator, actions, answers)
 
     def close(self) -> None:
         """End the engine's episode."""
