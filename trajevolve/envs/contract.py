@@ -168,11 +168,11 @@ class Environment(ABC):
         return ()
 
     def searching(self, actions: Sequence[str], answers: Sequence[str]) -> Iterable[int]:
-        """Return the 0-based positions at which nobody knew yet where the task's object is.
+        """Return the 0-based positions that looked for the task's object before it was seen.
 
-        Those that looked for it where nobody had looked: first visits and first openings before it
-        was seen. Which of them were needed shows only afterwards. Called after an episode with the
-        actions that were executed and the text after each, where ``spec.search`` says so.
+        First visits and first openings, ascending: which of them were needed shows only afterwards.
+        Called after an episode with the actions that were executed and the text after each. Only
+        with ``spec.search``.
         """
         return ()
 
