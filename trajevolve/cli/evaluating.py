@@ -127,10 +127,10 @@ def evaluate(
         note(f"written: {output}")
     if json:
         print_json(summary, indent=2)
-    else:
-        show(evaluation, facts)
-        if comparison is not None:
-            show_comparison(comparison)
+        return
+    show(evaluation, facts)
+    if comparison is not None:
+        show_comparison(comparison)
 
 
 def run_panel(

@@ -69,10 +69,9 @@ def verify(
     in its place, and the exit status is 1.
     """
     from trajevolve.cli.options import open_environment
-    from trajevolve.cli.output import note, telling
+    from trajevolve.cli.output import note
     from trajevolve.credit.lots import helpers
     from trajevolve.credit.rows import verify_records
-    from trajevolve.files import write_atomically
     from trajevolve.formats.detect import to_rows
     from trajevolve.reports.redundancy import Redundancy
     from trajevolve.wording import counted
@@ -91,15 +90,7 @@ def verify(
             beside=beside,
         )
         rows = found.counting(verified)
-        if output is None:
-            bad = write_rows(rows, sys.stdout)
-        else:
-            failed: list[int] = []
-            with telling(
-                f"interrupted; {output} is not written; without --output rows come singly"
-            ):
-                write_atomically(output, lambda partial: failed.append(_write(rows, partial)))
-            bad = failed[0]
+        bad = write_rows(rows, sys.stdout) if output is None else _write_file(rows, output)
     finally:
         for each in (environment, *beside):
             each.close()
@@ -158,9 +149,20 @@ def _write_report(page: str, path: Path) -> None:
     write_atomically(path, lambda partial: partial.write_text(page, encoding="utf-8"))
 
 
-def _write(rows: Iterable[dict[str, Any]], path: Path) -> int:
-    with path.open("w", encoding="utf-8") as stream:
-        return write_rows(rows, stream)
+def _write_file(rows: Iterable[dict[str, Any]], output: Path) -> int:
+    """Write all rows or, after an interrupt, nothing; return how many are errors."""
+    from trajevolve.cli.output import telling
+    from trajevolve.files import write_atomically
+
+    bad: list[int] = []
+
+    def write(partial: Path) -> None:
+        with partial.open("w", encoding="utf-8") as stream:
+            bad.append(write_rows(rows, stream))
+
+    with telling(f"interrupted; {output} is not written; without --output rows come singly"):
+        write_atomically(output, write)
+    return bad[0]
 
 
 def write_rows(rows: Iterable[dict[str, Any]], stream: IO[str]) -> int:

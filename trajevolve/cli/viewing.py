@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,6 +13,7 @@ from trajevolve.cli.options import AsJson, BackendName, DataFolder, RunsFolder
 if TYPE_CHECKING:
     from trajevolve.config import RunConfig
     from trajevolve.envs.contract import Environment
+    from trajevolve.viewer.evidence import Evidence
 
 RUNS = Path("runs")
 PAGE = "trajectories.html"
@@ -90,13 +92,8 @@ def view(
     finally:
         if source.environment:
             source.environment.close()
-    notes = list(source.notes)
-    unshown = [each.problem for each in replayed.values() if each.problem]
-    if unshown:
-        what = counted(len(unshown), "trajectory", "trajectories")
-        notes.append(f"{what} without replays: {unshown[0]}")
-    made = document(source, replayed, evidence)
-    size = write_page(target, made)
+    notes = [*source.notes, *_unshown(replayed)]
+    size = write_page(target, document(source, replayed, evidence))
     for line in notes:
         note(f"note: {line}")
     if show:
@@ -116,6 +113,16 @@ def view(
     else:
         shown = counted(len(source.trajectories), "trajectory", "trajectories")
         typer.echo(f"{shown}, {size / 1e6:.1f} MB -> {target}")
+
+
+def _unshown(replayed: Mapping[str, Evidence]) -> Iterator[str]:
+    """Say how many trajectories have no replays, and the first reason."""
+    from trajevolve.wording import counted
+
+    problems = [each.problem for each in replayed.values() if each.problem]
+    if problems:
+        lost = counted(len(problems), "trajectory", "trajectories")
+        yield f"{lost} without replays: {problems[0]}"
 
 
 def _find(what: str, runs: Path) -> Path:
