@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
@@ -90,7 +89,6 @@ def run(cell: Cell) -> tuple[dict[str, Any], dict[str, Ends]]:
     """
     config, name = cell.config, cell.folder.name
     experiment = Experiment(cell.folder, config)
-    cpu = time.process_time()
     try:
         for iteration, stage in all_stages(config):
             if not experiment.ledger.is_committed(iteration, stage):
@@ -98,8 +96,8 @@ def run(cell: Cell) -> tuple[dict[str, Any], dict[str, Ends]]:
                 if stage in ("rollout", "evaluation_before", "evaluation_after"):
                     success = commit.metrics["success"]
                     print(f"{name}: {iteration} {stage}: success {success:.3f}", flush=True)
-        cpu = time.process_time() - cpu
-        summary = summarise(experiment) | {"cpu_s": round(cpu)}
+        wall = sum(commit.seconds for commit in experiment.ledger.commits())
+        summary = summarise(experiment) | {"stages_s": round(wall)}
         before = _episodes(experiment, 0, "evaluation_before")
         after = _episodes(experiment, config.iterations, "evaluation_after")
         ends: dict[str, Ends] = {str(config.evaluation.temperature): (before, after)}

@@ -105,12 +105,13 @@ def test_an_oracle_needs_plan_distances(train: Train) -> None:
     assert train(*LANE, *oracle)[0] == 0
 
 
-def test_neutral_credit_needs_an_environment_that_tells_search(train: Train) -> None:
+def test_neutral_credit_needs_an_environment_that_tells_exploration(train: Train) -> None:
     neutral = "credit.exploration_neutral=true"
     status, error = train(*CORRIDOR, neutral)
     assert status == 2
     assert "error: credit.exploration_neutral: environment 'toys.corridor:Corridor'" in error
     assert train(neutral)[0] == 0
+    assert train(*CORRIDOR, neutral, "method=grpo")[0] == 0
 
 
 def test_rollback_without_anything_that_judges_is_noted(train: Train) -> None:

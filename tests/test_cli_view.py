@@ -168,6 +168,17 @@ def test_what_verify_wrote_is_played_for_its_texts(tmp_path: Path, view: View, m
     assert text[longer["final"]] == "room 3"
 
 
+def test_exploration_is_shown_of_rows_as_of_a_run(tmp_path: Path, view: View) -> None:
+    source = tmp_path / "v.jsonl"
+    household = Path(__file__).parents[1] / "examples" / "household.jsonl"
+    assert (
+        main(["verify", "--env", "alfworld", "--input", str(household), "--output", str(source)])
+        == 0
+    )
+    first = view(source, "--env", "alfworld")[1]["trajectories"][0]
+    assert [step[14] for step in first["steps"]] == [1, 1, 0, 0, 0]
+
+
 LAB = "toys.lab:LabEnvironment"
 
 

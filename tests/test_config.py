@@ -118,15 +118,17 @@ def test_a_missing_or_unreadable_file_is_named(tmp_path):
         load_config(tmp_path / "binary.yaml")
 
 
-def test_options_of_an_environment_count_and_its_processes_do_not():
+def test_what_was_added_counts_where_it_is_set_and_processes_never_do():
     """Runs from before there were options go on: without any the digest is what it was."""
     plain = load_config(None, []).digest()
     with_options = load_config(None, ["env.options.size=3"])
     assert with_options.env.options == {"size": 3} and with_options.digest() != plain
+    assert load_config(None, ["credit.exploration_neutral=true"]).digest() != plain
     assert load_config(None, ["env.workers=3"]).digest() == plain
     before = load_config(None, []).model_dump(mode="json")
     for name in ("options", "workers", "step_timeout_s"):
         del before["env"][name]
+    del before["credit"]["exploration_neutral"]
     for name in ("tracking", "versioning", "iterations"):
         del before[name]
     assert plain == hashlib.md5(json.dumps(before, sort_keys=True).encode()).hexdigest()

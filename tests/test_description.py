@@ -46,8 +46,10 @@ def test_a_variant_is_the_method_and_the_switches_thrown(
     assert variant(parse_config(content)) == name
 
 
-def test_the_default_parameters_file_is_the_method_itself() -> None:
-    assert variant(load_config(ROOT / "params.yaml")) == "trajevolve"
+def test_the_default_parameters_file_throws_one_switch_that_a_baseline_does_not_have() -> None:
+    params = ROOT / "params.yaml"
+    assert variant(load_config(params)) == "trajevolve, credit.step_advantage=centred"
+    assert variant(load_config(params, ["method=grpo"])) == "grpo"
 
 
 def test_changes_name_what_differs_from_the_preset_and_nothing_else() -> None:
@@ -70,9 +72,9 @@ def test_what_a_baseline_switches_off_is_a_change() -> None:
 
 
 def test_tags_have_what_a_compare_view_needs() -> None:
-    tags = run_tags(parse_config({"method": "grpo", "seed": 5, "credit": {"lam": 0}}))
-    assert tags["variant"] == "grpo, credit.lam=0.0"
-    assert "credit.lam=0.0" in tags["changed"]
+    tags = run_tags(parse_config({"method": "grpo", "seed": 5, "credit": {"mode": "independent"}}))
+    assert tags["variant"] == "grpo, credit.mode=independent"
+    assert "credit.mode=independent" in tags["changed"]
     assert (tags["seed"], tags["environment"], tags["preset"]) == ("5", "alfworld", "default")
 
 

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from copy import deepcopy
 from itertools import product
 from pathlib import Path
 
@@ -18,7 +19,7 @@ import pytest
 from trajevolve.config import load_config, parse_config
 from trajevolve.errors import UserError
 from trajevolve.ledger import Commit, Ledger, Point, Produced, run_stage
-from trajevolve.manifest import RunLock, load_manifest, open_run, update_manifest
+from trajevolve.manifest import RunLock, check_run, load_manifest, open_run, update_manifest
 
 
 def write_text(text: str, metrics: dict[str, float] | None = None):
@@ -100,6 +101,12 @@ def test_an_unreadable_commit_is_named(tmp_path: Path, content: str) -> None:
     (tmp_path / "iter_0002/rollout/commit.json").write_text(content)
     with pytest.raises(UserError, match=r"commit\.json: "):
         rollout(tmp_path)
+
+
+def test_a_file_that_cannot_be_read_is_not_called_damaged(tmp_path: Path) -> None:
+    (tmp_path / "a" / "manifest.json").mkdir(parents=True)
+    with pytest.raises(UserError, match=r"manifest\.json: cannot be read: Is a directory$"):
+        load_manifest(tmp_path / "a")
 
 
 def test_a_commit_edited_by_hand_is_noticed(tmp_path: Path) -> None:
@@ -198,6 +205,17 @@ def test_a_run_of_another_configuration_names_the_key(tmp_path: Path) -> None:
     assert again == load_manifest(run_dir)
     with pytest.raises(UserError, match=r"manifest\.json: .*rollout\.groups=2, now it is 3"):
         open_run(run_dir, parse_config({"rollout": {"groups": 3}}))
+
+
+def test_a_run_of_before_there_was_a_key_goes_on(tmp_path: Path) -> None:
+    run_dir = tmp_path / "runs" / "a"
+    manifest = open_run(run_dir, parse_config({}))
+    older = deepcopy(dict(manifest.config))
+    del older["credit"]["exploration_neutral"], older["env"]["options"]
+    update_manifest(run_dir, config=older)
+    assert check_run(run_dir, parse_config({})) is not None
+    with pytest.raises(UserError, match=r"credit\.exploration_neutral=False, now it is True"):
+        check_run(run_dir, parse_config({"credit": {"exploration_neutral": True}}))
 
 
 def test_a_run_can_get_longer_and_not_shorter(tmp_path: Path) -> None:

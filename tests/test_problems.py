@@ -32,5 +32,5 @@ def test_prompts_that_did_not_fit_are_counted() -> None:
     assert truncation([prompted(0, 0), prompted()], 2048) == ""
     assert truncation([prompted(0, 5, 70), prompted(0)], 2048) == (
         "2 of 4 prompts, in 1 episode, did not fit agent.max_prompt_tokens = 2,048 and were "
-        "shortened; raise it, or lower env.step_limit"
+        "shortened or left out; raise it"
     )

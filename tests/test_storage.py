@@ -18,7 +18,6 @@ from trajevolve.files import content_md5
 from trajevolve.storage import (
     EVOLUTION,
     SCHEMA,
-    SCHEMAS,
     STEP,
     VERSION_KEY,
     read_shard,
@@ -26,6 +25,7 @@ from trajevolve.storage import (
 )
 from trajevolve.trajectory import Evolution, Step, Trajectory
 
+VERSION_1 = Path(__file__).parent / "shards" / "version_1.parquet"
 STEP_WITH_EVERY_FIELD = Step(
     observation="You are in the middle of a room.\nLooking …",
     admissible=("go to shelf 1", "look"),
@@ -47,7 +47,7 @@ STEP_WITH_EVERY_FIELD = Step(
     probability=0.30000000000000004,
     advantage=-1.25,
     step_advantage=-0.5,
-    search=True,
+    exploring=True,
     truncated_tokens=312,
 )
 BARE_STEP = Step("o", None, "", None, False)
@@ -205,16 +205,11 @@ def test_a_shard_of_others_that_holds_no_trajectories_is_named(
         read_shard(path)
 
 
-def test_a_shard_of_version_1_is_read_with_what_it_does_not_say_as_default(tmp_path: Path) -> None:
-    path = write_shard(tmp_path / "s", [TRAJECTORY_WITH_EVERY_FIELD]).path
-    rows = pq.read_table(path).to_pylist()
-    for step in rows[0]["steps"]:
-        del step["search"], step["truncated_tokens"]
-    table = pa.Table.from_pylist(rows, schema=SCHEMAS["1"])
-    pq.write_table(table.replace_schema_metadata({VERSION_KEY: b"1"}), path)
-    full = TRAJECTORY_WITH_EVERY_FIELD.steps
-    steps = tuple(replace(step, search=False, truncated_tokens=0) for step in full)
-    assert read_shard(path) == [replace(TRAJECTORY_WITH_EVERY_FIELD, steps=steps)]
+def test_a_shard_of_version_1_is_read_with_what_it_does_not_say_as_default() -> None:
+    """The file was written, from the same two trajectories, when that was the version."""
+    full = TRAJECTORY_WITH_EVERY_FIELD
+    steps = tuple(replace(step, exploring=False, truncated_tokens=0) for step in full.steps)
+    assert read_shard(VERSION_1) == [replace(full, steps=steps), BARE_TRAJECTORY]
 
 
 @pytest.mark.parametrize("version", [b"3", None])

@@ -19,14 +19,19 @@ from trajevolve.credentials import tells_secret
 from trajevolve.errors import UserError
 from trajevolve.presets import ENVIRONMENTS, METHODS, PRESETS
 from trajevolve.wording import did_you_mean
-from trajevolve.yaml_text import read_yaml, shown
+from trajevolve.yaml_text import read_params, read_yaml, shown
 
-LARGEST_FILE = 64 * 1024
 SECRET = "secret"
 """Type of the error whose input is not to be repeated."""
 
 # What can change between two starts of a run; what the run computes cannot.
 MUTABLE = frozenset({"tracking", "versioning", "iterations", "env.step_timeout_s", "env.workers"})
+# Keys that did not exist from the start, and the values at which they hash as if they did not, so
+# that older runs go on.
+ADDED: Mapping[tuple[str, str], Any] = {
+    ("env", "options"): {},
+    ("credit", "exploration_neutral"): False,
+}
 
 Positive = Annotated[int, Field(gt=0)]
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
@@ -245,8 +250,9 @@ class RunConfig(Section):
         How long an environment may take depends on the machine.
         """
         content = self.model_dump(mode="json")
-        if not self.env.options:  # as before there were any, so that older runs go on
-            del content["env"]["options"]
+        for (section, name), unset in ADDED.items():
+            if content[section][name] == unset:
+                del content[section][name]
         for key in MUTABLE:
             section, _, name = key.rpartition(".")
             (content[section] if section else content).pop(name)
@@ -272,7 +278,7 @@ def load_config(
         UserError: the file cannot be read, a key is unknown or a value is out of range; the text
             names the key and what is allowed.
     """
-    content = _read_file(path) if path else {}
+    content = read_params(path) if path else {}
     source = str(path) if path else "the command line"
     for setting in under:
         _apply_override(content, setting)
@@ -318,25 +324,6 @@ def _origin(
 def _environment(content: Mapping[str, Any]) -> str:
     env = content.get("env")
     return str(env.get("name")) if isinstance(env, Mapping) else ""
-
-
-def _read_file(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(LARGEST_FILE + 1)
-        if len(data) > LARGEST_FILE:
-            raise UserError(f"{path}: larger than {LARGEST_FILE} bytes; expected a params.yaml")
-        text = data.decode()
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file; give a params.yaml with --config") from None
-    except (OSError, ValueError) as error:
-        raise UserError(f"{path}: cannot be read: {error}") from None
-    content = read_yaml(text, str(path))
-    if content is None:
-        return {}
-    if not isinstance(content, dict):
-        raise UserError(f"{path}: expected keys with values, got {type(content).__name__}")
-    return content
 
 
 def _key(override: str) -> str:

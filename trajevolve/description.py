@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from trajevolve.advantages.registry import LABELLED
 from trajevolve.config import MUTABLE, RunConfig, parse_config
 from trajevolve.reports.tables import end_rows, markdown, outcome_line
 from trajevolve.tracking import flatten
@@ -27,6 +28,14 @@ SWITCHES = (
     "evolution.keep_failed",
     "evolution.oracle_rollback",
 )
+# Without effect where the method's advantages do not depend on the labels.
+WEIGHTS = (
+    "credit.alpha",
+    "credit.lam",
+    "credit.step_advantage",
+    "credit.failed_step_credit",
+    "credit.exploration_neutral",
+)
 # Named by themselves wherever a run is named, or without effect on its result.
 APART = ("preset", "seed", "threads", "env.name", "checkpoints.", *sorted(MUTABLE))
 
@@ -40,7 +49,12 @@ def variant(config: RunConfig) -> str:
     ``trajevolve``, ``grpo`` or ``trajevolve, credit.lam=0.0, evolution.enabled=false``.
     """
     changed = _differences(config, method=config.method)
-    thrown = {key: value for key, value in changed.items() if key.startswith(SWITCHES)}
+    unread = () if config.method in LABELLED else WEIGHTS
+    thrown = {
+        key: value
+        for key, value in changed.items()
+        if key.startswith(SWITCHES) and key not in unread
+    }
     return ", ".join([config.method, *_assignments(thrown)])
 
 
@@ -142,11 +156,12 @@ def plain(text: str) -> str:
 def _parts(config: RunConfig) -> list[tuple[str, str]]:
     credit, judge, evolution = config.credit, config.discriminator, config.evolution
     strategies = ", ".join(evolution.strategies)
+    spared = ", exploration-neutral" if credit.exploration_neutral else ""
     rows = [
         ("advantage", plain(config.method)),
         ("hindsight verification", f"{credit.mode}, {credit.order}"),
         ("α, redundancy ratio", f"{credit.alpha:g}"),
-        ("λ, step advantage", f"{credit.lam:g}, {credit.step_advantage}"),
+        ("λ, step advantage", f"{credit.lam:g}, {credit.step_advantage}{spared}"),
         ("discriminator", f"LoRA rank {judge.lora_rank}" if judge.enabled else "off"),
         (
             "evolution",

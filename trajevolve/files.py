@@ -8,7 +8,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -188,32 +188,42 @@ def write_record(path: Path, version: int, content: Mapping[str, Any]) -> None:
 
 
 def read_record(
-    path: Path, version: int, build: Callable[[dict[str, Any]], Built], *, remedy: str
+    path: Path,
+    versions: Collection[int],
+    build: Callable[[dict[str, Any]], Built],
+    *,
+    remedy: str,
 ) -> Built:
     """Read what :func:`write_record` wrote.
 
     Args:
         path: of the file.
-        version: the only one that is read.
+        versions: those that are read.
         build: makes the object from the plain data; what it raises is taken for damage.
         remedy: what the user can do about a damaged file.
 
     Raises:
-        UserError: the file is missing, damaged, changed by hand or of another version.
+        FileNotFoundError: there is no file.
+        UserError: it cannot be read, is damaged, changed by hand or of another version.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         found = content.pop("version")
-        if found != version:
+        if found not in versions:
+            read = " and ".join(map(str, versions))
             raise UserError(
-                f"{path}: version {found}, this program reads {version}; use the release that "
+                f"{path}: version {found}, this program reads {read}; use the release that "
                 "started the run"
             )
         declared = content.pop("md5", None)  # older releases wrote none
         if declared not in (None, json_md5(content)):
             raise UserError(f"{path}: damaged, or changed by hand; {remedy}")
         return build(content)
-    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         reason = f"{type(error).__name__}: {error}"
         raise UserError(f"{path}: damaged, not readable ({reason}); {remedy}") from None
 

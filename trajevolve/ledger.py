@@ -27,7 +27,9 @@ from trajevolve.files import (
     writing,
 )
 
-COMMIT_VERSION = 1
+COMMIT_VERSION = 2
+READABLE = (1, COMMIT_VERSION)
+"""Version 1 has no hash over the whole file."""
 
 
 @dataclass(frozen=True)
@@ -336,7 +338,7 @@ def _commit_json(commit: Commit) -> dict[str, Any]:
 
 def _read_commit(path: Path) -> Commit:
     remedy = f"delete {path.parent} and what came after it to redo the stage"
-    return read_record(path, COMMIT_VERSION, _commit, remedy=remedy)
+    return read_record(path, READABLE, _commit, remedy=remedy)
 
 
 def _commit(content: dict[str, Any]) -> Commit:

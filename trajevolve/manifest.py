@@ -20,7 +20,7 @@ from typing import IO, Any
 
 import yaml
 
-from trajevolve.config import MUTABLE, RunConfig
+from trajevolve.config import MUTABLE, RunConfig, parse_config
 from trajevolve.errors import UserError
 from trajevolve.files import make_folder, read_record, write_atomically, write_record, writing
 
@@ -114,7 +114,8 @@ def check_run(run_dir: Path, config: RunConfig) -> Manifest | None:
             )
         return None
     manifest = load_manifest(run_dir)
-    difference = first_difference(manifest.config, config.model_dump(mode="json"))
+    there = parse_config(manifest.config, source=str(path))  # what it does not know as default
+    difference = first_difference(there.model_dump(mode="json"), config.model_dump(mode="json"))
     if difference is not None:
         key, there, here = difference
         raise UserError(
@@ -140,9 +141,10 @@ def write_params(run_dir: Path, config: RunConfig) -> Path:
 def load_manifest(run_dir: Path) -> Manifest:
     """Read a run's manifest. Raises UserError naming the file when it cannot."""
     path = run_dir / "manifest.json"
-    if not path.exists():
-        raise UserError(f"{run_dir}: not a run (no manifest.json); runs lie in runs/")
-    return read_record(path, MANIFEST_VERSION, _manifest, remedy=REMEDY)
+    try:
+        return read_record(path, [MANIFEST_VERSION], _manifest, remedy=REMEDY)
+    except FileNotFoundError:
+        raise UserError(f"{run_dir}: not a run (no manifest.json); runs lie in runs/") from None
 
 
 def save_manifest(run_dir: Path, manifest: Manifest) -> None:

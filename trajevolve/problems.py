@@ -52,7 +52,10 @@ def told(problems: Iterable[Problem]) -> str:
 
 
 def truncation(trajectories: Sequence[Trajectory], limit: int) -> str:
-    """Say how many prompts were cut to ``agent.max_prompt_tokens`` = `limit`; "" if none was."""
+    """Say how many prompts were cut to ``agent.max_prompt_tokens`` = `limit`; "" if none was.
+
+    In a dialogue that is full the policy is shown nothing and answers nothing, which is invalid.
+    """
     cut = sum(trajectory.truncated_prompts for trajectory in trajectories)
     if not cut:
         return ""
@@ -60,5 +63,5 @@ def truncation(trajectories: Sequence[Trajectory], limit: int) -> str:
     episodes = sum(trajectory.truncated_prompts > 0 for trajectory in trajectories)
     return (
         f"{cut:,} of {counted(steps, 'prompt')}, in {counted(episodes, 'episode')}, did not fit "
-        f"agent.max_prompt_tokens = {limit:,} and were shortened; raise it, or lower env.step_limit"
+        f"agent.max_prompt_tokens = {limit:,} and were shortened or left out; raise it"
     )

@@ -12,11 +12,9 @@ from pathlib import Path
 from trajevolve.experiment import Experiment
 from trajevolve.files import write_json
 from trajevolve.ledger import Commit
+from trajevolve.retention import old_checkpoints
 from trajevolve.schedule import stages
-from trajevolve.selection import by_success
 from trajevolve.tracker import Dataset
-
-CHECKPOINTED = ("update", "discriminator")
 
 
 def record_iteration(experiment: Experiment, iteration: int) -> None:
@@ -41,16 +39,9 @@ def record_iteration(experiment: Experiment, iteration: int) -> None:
 
 def prune_checkpoints(experiment: Experiment) -> None:
     """Keep the last checkpoints and the best of the policy; the newest is always among them."""
-    keep = experiment.config.checkpoints
-    best = {c.iteration for c in by_success(experiment.ledger)[: keep.keep_best]}
-    for stage in CHECKPOINTED:
-        commits = list(experiment.ledger.commits(stage))
-        newest = {commit.iteration for commit in commits[-keep.keep_last :]}
-        for commit in commits:
-            recent = commit.iteration in newest
-            chosen = stage == "update" and commit.iteration in best
-            if not (recent or chosen or commit.outputs["checkpoint"].pruned):
-                experiment.ledger.prune(commit, "checkpoint")
+    keep, ledger = experiment.config.checkpoints, experiment.ledger
+    for commit in old_checkpoints(ledger, keep.keep_last, keep.keep_best):
+        ledger.prune(commit, "checkpoint")
 
 
 def metrics_of(commit: Commit) -> dict[str, float]:

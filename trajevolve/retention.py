@@ -12,6 +12,7 @@ from pathlib import Path
 from trajevolve.config import parse_config
 from trajevolve.ledger import Commit, Ledger
 from trajevolve.manifest import RunLock, load_manifest
+from trajevolve.selection import by_success
 
 CHECKPOINTED = ("update", "discriminator")
 #: Their trajectories are in the shard of the advantages of the same iteration, with more columns.
@@ -44,7 +45,7 @@ def collect(
     last = rule.keep_last if keep_last is None else keep_last
     best = rule.keep_best if keep_best is None else keep_best
     with RunLock(run_dir):
-        going = [(commit, "checkpoint") for commit in _old_checkpoints(ledger, last, best)]
+        going = [(commit, "checkpoint") for commit in old_checkpoints(ledger, last, best)]
         if shards:
             going += [(commit, "trajectories") for commit in _superseded(ledger)]
         size = sum(_size(ledger.path(commit.outputs[name])) for commit, name in going)
@@ -54,13 +55,9 @@ def collect(
     return len(going), size
 
 
-def _old_checkpoints(ledger: Ledger, keep_last: int, keep_best: int) -> list[Commit]:
-    tried = sorted(
-        ledger.commits("evaluation"),
-        key=lambda commit: (commit.metrics["success"], commit.iteration),
-        reverse=True,
-    )
-    best = {commit.iteration for commit in tried[:keep_best]}
+def old_checkpoints(ledger: Ledger, keep_last: int, keep_best: int) -> list[Commit]:
+    """Find the checkpoints that are neither among the newest nor, of the policy, the best."""
+    best = {commit.iteration for commit in by_success(ledger)[:keep_best]}
     old: list[Commit] = []
     for stage in CHECKPOINTED:
         commits = list(ledger.commits(stage))

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 
 from trajevolve.agent.contract import Agent, Decision, Turn, TurnError
 from trajevolve.config import EnvConfig
-from trajevolve.credit.search import with_searches
+from trajevolve.credit.exploration import with_exploration
 from trajevolve.credit.units import with_queries
 from trajevolve.deadline import Deadline
 from trajevolve.envs.contract import Environment, Kind, Observation, Outcome, Task
@@ -302,11 +302,11 @@ def _apply(item: _Live, decision: Decision, step_limit: int, deadline: Deadline)
 
 
 def _mark_steps(item: _Live, deadline: Deadline) -> None:
-    """Mark queries that are coupled, and searches, now that it is known what was executed."""
-    final = item.observation.text
+    """Mark coupled queries and exploration, now that it is known what was executed."""
+    environment, final = item.environment, item.observation.text
     try:
-        queried = deadline.within(lambda: with_queries(item.environment, item.steps))
-        item.steps = deadline.within(lambda: with_searches(item.environment, queried, final))
+        item.steps = deadline.within(lambda: with_queries(environment, item.steps))
+        item.steps = deadline.within(lambda: with_exploration(environment, item.steps, final))
     except Exception as error:
         if not item.termination.startswith("error"):  # what came first says more
             item.lose(error)

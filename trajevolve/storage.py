@@ -51,7 +51,7 @@ STEP = pa.struct(
         pa.field("probability", pa.float64()),
         pa.field("advantage", pa.float64(), nullable=False),
         pa.field("step_advantage", pa.float64(), nullable=False),
-        pa.field("search", pa.bool_(), nullable=False),
+        pa.field("exploring", pa.bool_(), nullable=False),
         pa.field("truncated_tokens", pa.int32(), nullable=False),
     ]
 )
@@ -98,11 +98,13 @@ SCHEMA = pa.schema(
     ],
     metadata={VERSION_KEY: SCHEMA_VERSION.encode()},
 )
-NOT_IN_1 = ("search", "truncated_tokens")
+NOT_IN_1 = ("exploring", "truncated_tokens")
 STEP_1 = pa.struct([field for field in STEP if field.name not in NOT_IN_1])
 SCHEMAS = {
     SCHEMA_VERSION: SCHEMA,
-    "1": SCHEMA.set(SCHEMA.get_field_index("steps"), _steps(STEP_1)),
+    "1": SCHEMA.set(SCHEMA.get_field_index("steps"), _steps(STEP_1)).with_metadata(
+        {VERSION_KEY: b"1"}
+    ),
 }
 
 

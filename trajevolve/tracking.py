@@ -266,6 +266,8 @@ def _attributes(step: Step) -> dict[str, Any]:
         "dependents": list(step.dependents),
         "advantage": step.advantage,
         "step_advantage": step.step_advantage,
+        "exploring": step.exploring,
+        "truncated_tokens": step.truncated_tokens,
     }
     return {name: value for name, value in values.items() if value is not None}
 

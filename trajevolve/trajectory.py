@@ -44,7 +44,7 @@ class Step:
         probability: p̂_t, the discriminator's probability that the step is necessary.
         advantage: A(a_t).
         step_advantage: A^S(a_t).
-        search: looked for the task's object where nobody had looked, before it was seen.
+        exploring: looked for the task's object where nobody had looked, before it was seen.
         truncated_tokens: tokens left out of the prompt to keep within ``agent.max_prompt_tokens``.
     """
 
@@ -68,7 +68,7 @@ class Step:
     probability: float | None = None
     advantage: float = 0.0
     step_advantage: float = 0.0
-    search: bool = False
+    exploring: bool = False
     truncated_tokens: int = 0
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -10,6 +11,7 @@ import yaml
 from trajevolve.errors import UserError
 
 INTEGER_BITS = 64
+LARGEST_FILE = 64 * 1024
 
 
 class _Loader(yaml.SafeLoader):
@@ -46,6 +48,30 @@ def read_yaml(text: str, source: str) -> Any:
     # 13th month, AttributeError, IndexError or KeyError of a tag on a text that does not fit it.
     except Exception as error:
         raise UserError(f"{source}: not valid YAML: {error}") from None
+
+
+def read_params(path: Path) -> dict[str, Any]:
+    """Read a params.yaml; an empty one sets nothing.
+
+    Raises:
+        UserError: it cannot be read, is too large, or does not hold keys with values.
+    """
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(LARGEST_FILE + 1)
+        if len(data) > LARGEST_FILE:
+            raise UserError(f"{path}: larger than {LARGEST_FILE} bytes; expected a params.yaml")
+        text = data.decode()
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; give a params.yaml with --config") from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path}: cannot be read: {error}") from None
+    content = read_yaml(text, str(path))
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise UserError(f"{path}: expected keys with values, got {type(content).__name__}")
+    return content
 
 
 def shown(value: object) -> str:

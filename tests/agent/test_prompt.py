@@ -144,6 +144,8 @@ def test_a_full_dialogue_shortens_the_observation_and_then_answers_nothing(token
     stuck = LanguageAgent(None, tokenizer, full, 1.0)
     prompt = stuck.renderer.render(turn(history, Observation("mug " * 50, ())))
     assert prompt.ids == ()
+    assert prompt.truncated > long.truncated + len(long.ids) - 1  # nothing of it is left
+    assert stuck.renderer.render(turn(history, Observation("", ()))).truncated > 0
 
     class Nobody:
         def complete(self, requests, temperature, limit):

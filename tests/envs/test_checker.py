@@ -13,39 +13,39 @@ from trajevolve.envs.checker import check_environment
 from trajevolve.envs.contract import Kind, Observation, Transition
 
 
-class Searching(HouseEnvironment):
-    """Calls every first visit a search."""
+class Exploring(HouseEnvironment):
+    """Calls every first visit exploration."""
 
-    spec = replace(HouseEnvironment.spec, search=True)
+    spec = replace(HouseEnvironment.spec, exploration=True)
 
-    def searching(self, actions, answers):
+    def exploring(self, actions, answers):
         assert len(actions) == len(answers)
         first = {action: n for n, action in reversed(list(enumerate(actions)))}
         return sorted(n for action, n in first.items() if action.startswith("go "))
 
 
-class Twice(Searching):
+class Twice(Exploring):
     """Names the first step twice."""
 
-    def searching(self, actions, answers):
+    def exploring(self, actions, answers):
         return [0, 0]
 
 
-class Beyond(Searching):
+class Beyond(Exploring):
     """Names the step after the last."""
 
-    def searching(self, actions, answers):
+    def exploring(self, actions, answers):
         return [len(actions)]
 
 
 @pytest.mark.parametrize(
     ("env", "skipped"),
     [
-        (HouseEnvironment(), {"coupled", "search"}),
-        (Searching(), {"coupled"}),
-        (ShopEnvironment(), {"search"}),
-        (LabEnvironment(), {"snapshot", "state keys", "admissible", "coupled", "search"}),
-        (Limited(HouseEnvironment()), {"snapshot", "state keys", "coupled", "search"}),
+        (HouseEnvironment(), {"coupled", "exploration"}),
+        (Exploring(), {"coupled"}),
+        (ShopEnvironment(), {"exploration"}),
+        (LabEnvironment(), {"snapshot", "state keys", "admissible", "coupled", "exploration"}),
+        (Limited(HouseEnvironment()), {"snapshot", "state keys", "coupled", "exploration"}),
     ],
 )
 @pytest.mark.parametrize("seed", [0, 1])
@@ -245,8 +245,8 @@ class Crashing(HouseEnvironment):
         (Uncoupled(), "information", "couple it with the action that undoes it"),
         (Astray(), "coupled", "are coupled as one query"),
         (OutOfRange(), "coupled", "is outside the"),
-        (Twice(), "search", "give ascending positions, each once"),
-        (Beyond(), "search", "outside the"),
+        (Twice(), "exploration", "give ascending positions, each once"),
+        (Beyond(), "exploration", "outside the"),
         (Generous(), "success", "must be 1.0 exactly on success"),
         (Blind(), "success", "success() says True, the answer said False"),
         (Unstable(), "canonical", "must be its own standard form"),

@@ -29,7 +29,7 @@ def everything() -> list[Trajectory]:
     detour = verified(DETOUR, "0000/00/0", shaped_reward=9.71, episode_advantage=0.5)
     failure = play(["go to room 1", "take key", "go to room 9", "look"], "0000/00/1")
     first, *others = map(judged, failure.steps, (0.9, 0.75, 0.0, 1.0))
-    steps = (first, *(replace(step, search=True, truncated_tokens=1234) for step in others))
+    steps = (first, *(replace(step, exploring=True, truncated_tokens=1234) for step in others))
     nasty = play([NASTY], "0000/00/2", task=f"open {NASTY}")
     thinking = replace(nasty.steps[0], thought=NASTY, response=f"{NASTY} and more", action=NASTY)
     removal = Evolution("0000/00/0", "elimination", None, 7, 10.0, accepted=True)

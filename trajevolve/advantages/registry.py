@@ -26,6 +26,8 @@ class Estimator(Protocol):
 
 
 ESTIMATORS: dict[str, Estimator] = {"grpo": grpo, "trajevolve": trajevolve}
+LABELLED = frozenset({"trajevolve"})
+"""Methods whose advantages depend on the labels, and so on the weights in ``credit``."""
 
 
 def estimator(name: str) -> Estimator:

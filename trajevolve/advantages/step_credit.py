@@ -15,10 +15,10 @@ def credited(step: Step, trajectory: Trajectory, config: CreditConfig) -> int | 
 
     Successes use only the verified y; failures, which have no counterfactual, use the
     discriminator's ŷ. The label of an information step is a default and earns nothing:
-    otherwise every ``look`` would be rewarded. With ``exploration_neutral`` neither is necessary
-    search punished nor a lucky guess rewarded.
+    otherwise every ``look`` would be rewarded. With ``exploration_neutral`` neither the look into
+    the wrong cupboard nor the lucky guess has a label here; ρ(τ) still counts the first.
     """
-    if step.is_information or (config.exploration_neutral and step.search):
+    if step.is_information or (config.exploration_neutral and step.exploring):
         return None
     if trajectory.success:
         return step.label

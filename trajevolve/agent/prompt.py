@@ -102,7 +102,8 @@ class PromptRenderer:
         while kept and len(ids) > room:
             kept = kept[: int(len(kept) * 0.8)]
             ids = self._encode(self._suffix(kept, previous))
-        return Prompt(ids if len(ids) <= room else (), truncated=len(whole) - len(ids))
+        ids = ids if len(ids) <= room else ()
+        return Prompt(ids, truncated=len(whole) - len(ids))
 
     def _suffix(self, observation: str, previous: Step) -> str:
         """Return what the chat template puts between a response and the next one."""

@@ -140,6 +140,7 @@ def export_model(ledger: Ledger, config: RunConfig, out: Path) -> Path:
 def best_update(ledger: Ledger) -> Commit:
     """Return the update whose kept checkpoint has the best selection, the last without them."""
     from trajevolve.errors import UserError
+    from trajevolve.selection import by_success
 
     kept = {
         commit.iteration: commit
@@ -148,9 +149,8 @@ def best_update(ledger: Ledger) -> Commit:
     }
     if not kept:
         raise UserError(f"{ledger.run_dir}: holds no checkpoint of the policy; train first")
-    tried = {c.iteration: c.metrics["success"] for c in ledger.commits("evaluation")}
-    chosen = max(kept, key=lambda k: (tried.get(k, -1.0), k))
-    return kept[chosen]
+    best = (kept[c.iteration] for c in by_success(ledger) if c.iteration in kept)
+    return next(best, kept[max(kept)])
 
 
 def _sft(ledger: Ledger, config: RunConfig, whole: bool) -> Iterator[dict[str, Any]]:

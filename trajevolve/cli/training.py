@@ -129,11 +129,11 @@ def check(settings: RunConfig) -> list[str]:
         UserError: the method, the model, the discriminator, the environment or its data is not
             there, there are no tasks, or the environment lacks what a setting needs.
     """
-    from trajevolve.advantages.registry import estimator
+    from trajevolve.advantages.registry import LABELLED, estimator
     from trajevolve.cli.policies import check_model
     from trajevolve.credit.discriminator_loading import check_discriminator
+    from trajevolve.credit.exploration import check_exploration
     from trajevolve.credit.oracle import distance_of
-    from trajevolve.credit.search import check_search
     from trajevolve.envs.registry import configured_env
     from trajevolve.evolution.evolve import check_oracle
 
@@ -142,7 +142,8 @@ def check(settings: RunConfig) -> list[str]:
     try:
         if settings.evolution.enabled:
             check_oracle(settings, distance_of(environment))
-        check_search(settings, environment)
+        if settings.method in LABELLED:
+            check_exploration(settings, environment)
         notes = list(_check_tasks(settings, environment))
     finally:
         environment.close()

@@ -10,7 +10,12 @@ from collections.abc import Callable
 
 from trajevolve.envs.contract import Environment, Observation, Outcome, Spec
 from trajevolve.envs.findings import Broken, Inapplicable, differ
-from trajevolve.envs.kind_checks import check_coupled, check_information, check_kinds, check_search
+from trajevolve.envs.kind_checks import (
+    check_coupled,
+    check_exploration,
+    check_information,
+    check_kinds,
+)
 from trajevolve.envs.probe import NONSENSE, Probe, Walk
 from trajevolve.wording import counted
 
@@ -279,7 +284,7 @@ CHECKS: tuple[tuple[str, Callable[[Probe], str]], ...] = (
     ("kinds", check_kinds),
     ("information", check_information),
     ("coupled", check_coupled),
-    ("search", check_search),
+    ("exploration", check_exploration),
     ("success", check_success),
     ("canonical", check_canonical),
 )

@@ -40,7 +40,7 @@ class Spec:
         kinds: verb -> kind, for readers and for the environment's own
             :meth:`Environment.kind`, which is what everything else asks.
         concurrent: how many episodes can be live at once in one process; None for any number.
-        search: :meth:`Environment.searching` tells which steps only looked for something.
+        exploration: :meth:`Environment.exploring` tells which steps looked for something.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Spec:
     step_limit: int = 30
     kinds: dict[str, Kind] = field(default_factory=dict)
     concurrent: int | None = None
-    search: bool = False
+    exploration: bool = False
 
 
 @dataclass(frozen=True)
@@ -167,12 +167,12 @@ class Environment(ABC):
         """
         return ()
 
-    def searching(self, actions: Sequence[str], answers: Sequence[str]) -> Iterable[int]:
+    def exploring(self, actions: Sequence[str], answers: Sequence[str]) -> Iterable[int]:
         """Return the 0-based positions that looked for the task's object before it was seen.
 
         First visits and first openings, ascending: which of them were needed shows only afterwards.
         Called after an episode with the actions that were executed and the text after each. Only
-        with ``spec.search``.
+        with ``spec.exploration``.
         """
         return ()
 

@@ -1,4 +1,4 @@
-"""The checks of ``check-env`` on what steps are: changing, information, coupled, search."""
+"""The checks of ``check-env`` on what steps are: changing, information, coupled, exploration."""
 
 from __future__ import annotations
 
@@ -97,20 +97,20 @@ def check_coupled(probe: Probe) -> str:
     return f"{groups} groups, each leaves the state as it was"
 
 
-def check_search(probe: Probe) -> str:
-    """Steps that are called search are among those that were executed, each once."""
-    if not probe.env.spec.search:
-        raise Inapplicable("search is not told from other steps: spec.search is False")
+def check_exploration(probe: Probe) -> str:
+    """Exploring steps are among those that were executed, each once."""
+    if not probe.env.spec.exploration:
+        raise Inapplicable("exploration is not told from other steps: spec.exploration is False")
     found = 0
     for walk in probe.walks:
         probe.reach(walk, len(walk.actions))
         done = [n for n, outcome in enumerate(walk.outcomes) if outcome.feasible]
         answers = [walk.outcomes[n].observation.text for n in done]
-        positions = list(probe.env.searching([walk.actions[n] for n in done], answers))
+        positions = list(probe.env.exploring([walk.actions[n] for n in done], answers))
         if positions != sorted(set(positions)):
-            raise Broken(f"searching gave {positions}; give ascending positions, each once")
+            raise Broken(f"exploring gave {positions}; give ascending positions, each once")
         if positions and not 0 <= positions[0] <= positions[-1] < len(done):
-            raise Broken(f"searching gave {positions}, outside the {len(done)} actions given")
+            raise Broken(f"exploring gave {positions}, outside the {len(done)} actions given")
         found += len(positions)
     return f"{found} steps looked for something"
 

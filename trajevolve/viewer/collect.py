@@ -190,7 +190,7 @@ def _step(step: Step, strings: Strings) -> list[Any]:
         _number(step.step_advantage),
         list(step.dependents),
         step.truncated_tokens,
-        int(step.search),
+        int(step.exploring),
     ]
 
 

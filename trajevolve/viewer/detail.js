@@ -73,7 +73,7 @@ function stepDetail(step, trajectory) {
     ["Discriminator", step.label !== null && step.predicted !== null && step.probability !== null
       ? `${step.predicted ? "necessary" : "redundant"}, p = ${step.probability.toFixed(2)}` : null],
     ["Kind", step.kindKnown ? (step.information ? "information" : "environment-changing") : null],
-    ["Search", step.search ? "looked where nobody had looked, before the task's object was seen" : null],
+    ["Exploring", step.exploring ? "looked where nobody had looked, before the task's object was seen" : null],
     ["Valid", step.valid ? null : "no: nothing was executed"],
     ["Prompt", step.truncated ? `cut: ${number.format(step.truncated)} tokens did not fit` : null],
     ["Reward", step.reward ? figure(step.reward) : null],

@@ -24,7 +24,7 @@ function decodeStep(row, position) {
     stepAdvantage: row[11],
     dependents: row[12],
     truncated: row[13],
-    search: row[14] === 1,
+    exploring: row[14] === 1,
   };
 }
 

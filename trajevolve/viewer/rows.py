@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from trajevolve.credit.exploration import with_exploration
 from trajevolve.credit.units import with_queries
 from trajevolve.envs.contract import Environment, Observation, Task
 from trajevolve.errors import UserError, one_line
@@ -126,7 +127,7 @@ def _played(env: Environment, task: Task, row: dict[str, Any], number: int) -> T
             ticked = outcome.costs_step
         step = _step(row, position, action, before, valid, env)
         steps.append(replace(step, reward=reward, costs_step=ticked))
-    steps = with_queries(env, steps)
+    steps = with_exploration(env, with_queries(env, steps), observation.text)
     return _trajectory(row, number, steps, task, success, score, observation.text)
 
 

@@ -17,10 +17,10 @@ from typing import Any
 
 from trajevolve.envs.alfworld.base import KINDS, AlfworldGames
 from trajevolve.envs.alfworld.domain import fill_grammar, speaks_put
+from trajevolve.envs.alfworld.exploration import exploring_steps
 from trajevolve.envs.alfworld.export import published_texts
 from trajevolve.envs.alfworld.gamefile import Texts
 from trajevolve.envs.alfworld.games import ENV, ground
-from trajevolve.envs.alfworld.search import search_steps
 from trajevolve.envs.contract import Observation, Outcome, Spec, Task
 from trajevolve.errors import UserError
 
@@ -45,7 +45,7 @@ class EngineEnvironment(AlfworldGames):
         exact_states=False,
         step_limit=30,
         kinds=KINDS,
-        search=True,
+        exploration=True,
     )
 
     def __init__(self, data: str | Path | None = None, difficulty: str = "default") -> None:
@@ -116,7 +116,7 @@ class EngineEnvironment(AlfworldGames):
         found = _MOVE.fullmatch(action) if self._puts else None
         return f"put {found.group(1)} in/on {found.group(2)}" if found else action
 
-    def searching(self, actions: Sequence[str], answers: Sequence[str]) -> tuple[int, ...]:
+    def exploring(self, actions: Sequence[str], answers: Sequence[str]) -> tuple[int, ...]:
         """As in the simulator; none in games that it does not know."""
         if self._task is None:
             raise RuntimeError("reset an environment before using it")
@@ -124,7 +124,7 @@ class EngineEnvironment(AlfworldGames):
             simulator = ground(self._task).simulator
         except UserError:
             return ()
-        return search_steps(simulator, actions, answers)
+        return exploring_steps(simulator, actions, answers)
 
     def close(self) -> None:
         """End the engine's episode."""

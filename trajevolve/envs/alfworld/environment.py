@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from trajevolve.envs.alfworld.base import KINDS, AlfworldGames
+from trajevolve.envs.alfworld.exploration import exploring_steps
 from trajevolve.envs.alfworld.games import ENV, Room, ground
-from trajevolve.envs.alfworld.search import search_steps
 from trajevolve.envs.alfworld.simulator import State
 from trajevolve.envs.alfworld.texts import NOTHING_HAPPENS
 from trajevolve.envs.contract import Observation, Outcome, Spec, Task, Transition
@@ -48,7 +48,7 @@ class AlfworldEnvironment(AlfworldGames):
         exact_states=True,
         step_limit=30,
         kinds=KINDS,
-        search=True,
+        exploration=True,
     )
 
     def __new__(
@@ -124,9 +124,9 @@ class AlfworldEnvironment(AlfworldGames):
         room, state = self._episode()
         return room.narrator.admissible(state)
 
-    def searching(self, actions: Sequence[str], answers: Sequence[str]) -> tuple[int, ...]:
+    def exploring(self, actions: Sequence[str], answers: Sequence[str]) -> tuple[int, ...]:
         """First visits and first openings before object and lamp were seen."""
-        return search_steps(self._episode()[0].simulator, actions, answers)
+        return exploring_steps(self._episode()[0].simulator, actions, answers)
 
     def snapshot(self) -> State:
         """The current state; it is immutable."""
