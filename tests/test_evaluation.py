@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toys.corridor import TASK, Corridor
+from toys.script import Script
 
-from trajevolve.agent.agents import RandomAgent, ScriptedAgent
-from trajevolve.agent.contract import Turn
+from trajevolve.agent.agents import RandomAgent
 from trajevolve.config import CreditConfig, EnvConfig
 from trajevolve.credit.labelling import verify_trajectories
 from trajevolve.errors import UserError
@@ -25,16 +25,6 @@ from trajevolve.trajectory import Trajectory
 
 DETOUR = ["go to room 1", "take key", "go to room 0", "go to room 1", "go to room 2",
           "go to room 3", "open chest"]  # fmt: skip
-
-
-class Script(ScriptedAgent):
-    """Plays a fixed list, whatever happens."""
-
-    def __init__(self, actions: list[str]) -> None:
-        self.actions = actions
-
-    def choose(self, turn: Turn) -> str:
-        return self.actions[len(turn.history)]
 
 
 def played(actions: list[str], task_id: str = TASK.id, task_type: str = "chest") -> Trajectory:

@@ -114,8 +114,8 @@ def check_run(run_dir: Path, config: RunConfig) -> Manifest | None:
             )
         return None
     manifest = load_manifest(run_dir)
-    there = parse_config(manifest.config, source=str(path))  # what it does not know as default
-    difference = first_difference(there.model_dump(mode="json"), config.model_dump(mode="json"))
+    started = parse_config(manifest.config, source=str(path))  # keys of after it as default
+    difference = first_difference(started.model_dump(mode="json"), config.model_dump(mode="json"))
     if difference is not None:
         key, there, here = difference
         raise UserError(

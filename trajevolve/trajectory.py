@@ -72,6 +72,11 @@ class Step:
     truncated_tokens: int = 0
 
     @property
+    def executed(self) -> bool:
+        """There was an action and the environment carried it out."""
+        return self.valid and self.action is not None
+
+    @property
     def is_information(self) -> bool:
         """The step only queried the environment, so its label is a default."""
         return self.kind == Kind.INFORMATION

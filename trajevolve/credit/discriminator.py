@@ -306,9 +306,7 @@ def _with_adapter(
 
 def _changing(trajectory: Trajectory) -> list[int]:
     return [
-        t
-        for t, step in enumerate(trajectory.steps)
-        if step.valid and step.kind == Kind.CHANGING and step.action is not None
+        t for t, step in enumerate(trajectory.steps) if step.executed and step.kind == Kind.CHANGING
     ]
 
 

@@ -30,7 +30,7 @@ def with_exploration(env: Environment, steps: Sequence[Step], final: str) -> lis
     """
     if not env.spec.exploration:
         return list(steps)
-    executed = [n for n, step in enumerate(steps) if step.valid and step.action is not None]
+    executed = [n for n, step in enumerate(steps) if step.executed]
     answers = [*(step.observation for step in steps[1:]), final]
     positions = env.exploring(
         [steps[n].action or "" for n in executed], [answers[n] for n in executed]

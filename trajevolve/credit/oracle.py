@@ -83,7 +83,7 @@ def oracle_labels(
             a dead end.
     """
     actions = [step.action or "" for step in trajectory.steps]
-    executed = [t for t, step in enumerate(trajectory.steps) if step.valid and step.action]
+    executed = [t for t, step in enumerate(trajectory.steps) if step.executed]
     alive, end = _until_dead_end(env, task, [actions[t] for t in executed], distance)
     positions = executed[:alive]
     units = cut(env, positions, actions)

@@ -63,7 +63,7 @@ def with_queries(env: Environment, steps: Sequence[Step]) -> list[Step]:
     By itself the click that leaves a tab is a move like any other. Coupled with the tab it is a
     part of looking, and its label is a default that must earn nothing (paper §3.3).
     """
-    executed = [n for n, step in enumerate(steps) if step.valid and step.action is not None]
+    executed = [n for n, step in enumerate(steps) if step.executed]
     queries: set[int] = set()
     for members in env.coupled([steps[n].action or "" for n in executed]):
         group = [executed[member] for member in members]

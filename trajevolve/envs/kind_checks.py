@@ -104,13 +104,13 @@ def check_exploration(probe: Probe) -> str:
     found = 0
     for walk in probe.walks:
         probe.reach(walk, len(walk.actions))
-        done = [n for n, outcome in enumerate(walk.outcomes) if outcome.feasible]
-        answers = [walk.outcomes[n].observation.text for n in done]
-        positions = list(probe.env.exploring([walk.actions[n] for n in done], answers))
+        executed = walk.executed(len(walk.actions))
+        answers = [outcome.observation.text for outcome in walk.outcomes if outcome.feasible]
+        positions = list(probe.env.exploring(executed, answers))
         if positions != sorted(set(positions)):
             raise Broken(f"exploring gave {positions}; give ascending positions, each once")
-        if positions and not 0 <= positions[0] <= positions[-1] < len(done):
-            raise Broken(f"exploring gave {positions}, outside the {len(done)} actions given")
+        if positions and not 0 <= positions[0] <= positions[-1] < len(executed):
+            raise Broken(f"exploring gave {positions}, outside the {len(executed)} actions given")
         found += len(positions)
     return f"{found} steps looked for something"
 

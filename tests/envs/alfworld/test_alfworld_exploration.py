@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import pytest
+from toys.script import Script
 
 from trajevolve.advantages.step_credit import step_advantages
-from trajevolve.agent.agents import ScriptedAgent
 from trajevolve.config import CreditConfig, EnvConfig
 from trajevolve.credit.labelling import verify_trajectories
 from trajevolve.envs.alfworld.environment import AlfworldEnvironment
@@ -20,14 +20,6 @@ COOL_EGG = Goal("pick_cool_then_place_in_recep", "EggType", "ShelfType")
 TWO_MUGS = Goal("pick_two_obj_and_place", "MugType", "DiningTableType")
 MUGS_ON_SHELF = Goal("pick_two_obj_and_place", "MugType", "ShelfType")
 MUG_IN_LIGHT = Goal("look_at_obj_in_light", "MugType", "DeskLampType")
-
-
-class Script(ScriptedAgent):
-    def __init__(self, actions: list[str]) -> None:
-        self.actions = actions
-
-    def choose(self, turn):
-        return self.actions[len(turn.history)]
 
 
 def game(kitchen: Problem, goal: Goal) -> Task:
