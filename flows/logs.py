@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-import sys
 from pathlib import Path
 
-from trajevolve.errors import UserError, one_line
+from trajevolve.errors import UserError, one_line, say
 
 # Prefect's engines log the exception of a task run, and again that of its flow run, here.
 TASK_RUNS = "prefect.task_runs"
@@ -45,8 +44,7 @@ class Plain(logging.Handler):
             self._say(f"{record.levelname.lower()}: {one_line(record.getMessage())}")
 
     def _say(self, line: str) -> None:
-        # Looked up now: bars on a terminal take its place while they are drawn.
-        print(line, file=sys.stderr, flush=True)
+        say(line)
 
 
 def shorten_user_errors() -> None:
@@ -66,6 +64,9 @@ def speak_plainly() -> None:
 
     if logging.getLogger("prefect").isEnabledFor(logging.DEBUG):
         return
+    # Of logs that its server does not take, Prefect writes on stderr itself, from a thread of its
+    # own and without a line's end; the run's error would stand behind that, on the same line.
+    logging.raiseExceptions = False
     root = logging.getLogger()
     consoles = [each for each in root.handlers if isinstance(each, PrefectConsoleHandler)]
     for console in consoles:

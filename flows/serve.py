@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from trajevolve.errors import UserError
+from trajevolve.errors import UserError, say
 from trajevolve_flows.server import (
     API,
     HEARTBEAT_S,
@@ -85,10 +85,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say("stopped")
         return 0
     except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
+        say(f"error: {error}")
         return 2
     except (RuntimeError, OSError, subprocess.CalledProcessError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        say(f"error: {error}")
         return 1
 
 

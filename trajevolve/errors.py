@@ -4,6 +4,10 @@ The command line prints its text as a single line and exits with status 2; every
 defect of the program and keeps its traceback.
 """
 
+from __future__ import annotations
+
+import sys
+
 LONGEST = 900
 _CUT = " [...] "
 
@@ -35,3 +39,9 @@ def _shortened(line: str) -> str:
         return line
     tail = LONGEST // 3
     return line[: LONGEST - tail - len(_CUT)] + _CUT + line[-tail:]
+
+
+def say(line: str) -> None:
+    """Write `line` on stderr in one piece, so that no other thread's comes in between."""
+    sys.stderr.write(f"{line}\n")  # looked up now: bars take its place while they are drawn
+    sys.stderr.flush()

@@ -29,7 +29,7 @@ from trajevolve.cli import (
     webshop,
 )
 from trajevolve.cli.bars import terminal_bars
-from trajevolve.errors import UserError
+from trajevolve.errors import UserError, say
 from trajevolve.telemetry import switch_off
 
 INTERRUPTED = 130
@@ -160,7 +160,7 @@ def _report_usage(error: Exception, message: str) -> int:
 
 
 def _say(message: str) -> None:
-    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    say(f"error: {' '.join(message.split())}")
 
 
 def run() -> None:
