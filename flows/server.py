@@ -18,6 +18,7 @@ from pathlib import Path
 from trajevolve import telemetry
 from trajevolve.errors import UserError
 from trajevolve.files import check_writable
+from trajevolve.reachable import reachable
 
 HOST, PORT = "127.0.0.1", 4200
 """Where servers listen; the port is that of `make serve` unless it is told another."""
@@ -50,16 +51,22 @@ class PrefectServer:
     """
 
     def __init__(self, project: Path) -> None:
-        """Start it, with its database in ``<project>/.prefect``."""
+        """Start it, with its database in ``<project>/.prefect``.
+
+        Raises:
+            UserError: nobody answers where ``PREFECT_API_URL`` says, or it cannot be started.
+        """
         self._process: subprocess.Popen[bytes] | None = None
         configure(project)
-        if os.environ.get(API):
+        if url := os.environ.get(API):
+            check_answering(url)
             return
         # Exit handlers run last in, first out: Prefect's, which flush, are registered later.
         atexit.register(self.stop)
         self._log = Path(os.environ["PREFECT_HOME"]) / "server.log"
         check_writable(self._log)
-        with self._log.open("wb") as stream, claim_port(HOST, 0) as port:
+        # Other runs of the project write to the same file.
+        with self._log.open("ab") as stream, claim_port(HOST, 0) as port:
             self._process = subprocess.Popen(
                 server_command(port),
                 pass_fds=(port.fileno(),),
@@ -116,6 +123,9 @@ def configure(project: Path) -> None:
     os.environ.setdefault("PREFECT_HOME", str(project.resolve() / ".prefect"))
     os.environ.setdefault("PREFECT_LOGGING_LOGGERS_PREFECT_TASK_RUNS_LEVEL", "WARNING")
     os.environ.setdefault("PREFECT_FLOWS_HEARTBEAT_FREQUENCY", str(HEARTBEAT_S))
+    # What stages warn of is shown with the flow run too; outside one it stays on the terminal.
+    os.environ.setdefault("PREFECT_LOGGING_EXTRA_LOGGERS", "trajevolve,trajevolve_tasks")
+    os.environ.setdefault("PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW", "ignore")
 
 
 def claim_port(host: str, port: int) -> socket.socket:
@@ -176,6 +186,15 @@ def die_with(parent: int, number: signal.Signals) -> Callable[[], None] | None:
             os._exit(1)
 
     return bind
+
+
+def check_answering(url: str) -> None:
+    """Raise UserError where no server is behind :data:`API`."""
+    if not reachable(f"{url}/health"):
+        raise UserError(
+            f"{API}={url}: no server answers there; start `make serve`, or unset the variable and "
+            "run without --submit"
+        )
 
 
 def answers(url: str) -> bool:

@@ -17,10 +17,11 @@ from prefect.client.schemas.objects import State
 from prefect.exceptions import ObjectNotFound
 from prefect.states import Crashed
 
+from trajevolve import preflight
 from trajevolve.closing import conclude
 from trajevolve.config import load_config
-from trajevolve.experiment import Experiment, close_experiment, open_experiment
-from trajevolve.manifest import load_manifest
+from trajevolve.experiment import Experiment, running
+from trajevolve.manifest import load_manifest, run_folder
 from trajevolve.record import record_iteration
 from trajevolve.schedule import evaluates, evolves
 from trajevolve_flows.board import Board
@@ -38,8 +39,6 @@ from trajevolve_tasks.stages import (
     verification,
 )
 
-RUNS = Path("runs")
-
 
 @flow(name="trajevolve", flow_run_name="{run}", persist_result=False)
 def train(run: str, config: str | None = None, overrides: dict[str, Any] | None = None) -> str:
@@ -55,17 +54,12 @@ def train(run: str, config: str | None = None, overrides: dict[str, Any] | None 
         Path(config) if config else None,
         [f"{key}={json.dumps(value)}" for key, value in (overrides or {}).items()],
     )
-    run_dir = RUNS / run
-    experiment = open_experiment(run_dir, settings)
-    succeeded = False
-    try:
+    run_dir = run_folder(run)
+    for line in preflight.check(settings):
+        get_run_logger().warning("note: %s", line)
+    with running(run_dir, settings) as experiment:
         _note_flow_run(experiment)
-        summary = _train(experiment, str(run_dir))
-        succeeded = True
-    finally:
-        experiment.tracker.finish(succeeded)
-        close_experiment(run_dir)
-    return str(summary)
+        return str(_train(experiment, str(run_dir)))
 
 
 def _train(experiment: Experiment, run: str) -> Path:

@@ -7,6 +7,7 @@ are not retried: weights may have moved. The others start from an empty folder a
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypedDict
@@ -20,6 +21,8 @@ from trajevolve.errors import UserError
 from trajevolve.experiment import Experiment, open_experiment
 from trajevolve.ledger import Commit
 from trajevolve.progress import working
+
+log = logging.getLogger(__name__)
 
 
 class Reference(TypedDict):
@@ -66,8 +69,12 @@ def _place(experiment: Experiment, iteration: int, stage: str) -> str:
 
 
 def _worth_retrying(task: Task[Any, Any], run: TaskRun, state: State[Any]) -> bool:
-    """A mistake of the user stays one."""
-    return not isinstance(state.result(raise_on_failure=False), UserError)
+    """A mistake of the user stays one; of anything else the first try is told about."""
+    error = state.result(raise_on_failure=False)
+    if isinstance(error, UserError):
+        return False
+    log.warning("%s: %s: %s; trying once more", run.name, type(error).__name__, error)
+    return True
 
 
 def _reference(commit: Commit) -> Reference:

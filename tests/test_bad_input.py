@@ -351,3 +351,27 @@ def test_a_folder_in_the_place_of_a_file(fail: Fail, tmp_path: Path) -> None:
     assert "--input here: is a folder" in fail("verify", "--env", "alfworld", "--input", "here")
     assert "directory" in fail("train", "--config", "here")
     assert [path.name for path in tmp_path.iterdir()] == ["here"]
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["generate", "--env", "webshop", "--count", "3", "--split", "x"], "--split: is for"),
+        (["generate", "--env", "webshop", "--count", "3", "--type", "x"], "--type: is for"),
+        (["warmup", "--policy", "builtin"], "--policy: is for --part discriminator"),
+        (["warmup", "--part", "discriminator", "--batches", "3"], "--batches: is for --part pol"),
+        (["export", "a", "--as", "model", "--whole"], "--whole: is for --as sft"),
+    ],
+)
+def test_an_option_that_would_do_nothing(
+    command: list[str], said: str, fail: Fail, tmp_path: Path
+) -> None:
+    assert said in fail(*command, "--out", "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("more", [[], ["--config", "params.yaml"]])
+def test_two_policies_at_once(more: list[str], fail: Fail, tmp_path: Path) -> None:
+    (tmp_path / "params.yaml").write_text("seed: 1\n")
+    said = fail("evaluate", "--model", "builtin", "--policy", "random", *more)
+    assert "--model and --policy: give one of the two" in said

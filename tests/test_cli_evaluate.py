@@ -103,7 +103,18 @@ def test_fewer_tasks_than_asked_for_are_said(
     assert (result["overall"]["tasks"], result["tasks_asked"]) == (1, 5)
     assert main(["evaluate", "--policy", "random", "--env", CORRIDOR, "--tasks", "5"]) == 0
     assert "holds 1 task, not the 5 asked for" in capsys.readouterr().err
-    assert evaluate("--env", CORRIDOR)["tasks_asked"] in (None, 200)
+    assert evaluate("--env", CORRIDOR)["tasks_asked"] == 200
+
+
+def test_the_panel_is_of_the_size_that_is_configured(
+    evaluate: Evaluate, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop = ("--env", "webshop", "--limit", 1)
+    assert evaluate(*shop, "--set", "evaluation.panel_size=3")["overall"]["tasks"] == 3
+    assert evaluate(*shop)["overall"]["tasks"] == 144  # of 200
+    assert "holds" not in capsys.readouterr().err
+    whole = evaluate(*shop, "--split", "test", "--set", "evaluation.panel_size=3")
+    assert (whole["overall"]["tasks"], whole["tasks_asked"]) == (144, None)
 
 
 @pytest.mark.parametrize(

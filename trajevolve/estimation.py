@@ -50,7 +50,7 @@ class Estimate:
         steps: the same in steps, at the step limit: episodes that succeed are shorter.
         seconds: processor time on one thread; None on a GPU.
         memory_bytes: of the training process and of what its environment runs.
-        disk_bytes: checkpoints that stay, and shards.
+        disk_bytes: checkpoints that stay, and shards, which DVC's cache holds once more.
     """
 
     parameters: int
@@ -77,9 +77,11 @@ def estimate(config: RunConfig) -> Estimate:
     learning = OLD_LOGPROBS_S + UPDATE_S * config.learner.epochs
     seconds = scale * limit * ((sampled + extra) * ROLLOUT_S + sampled * learning)
     seconds += limit * (sampled + extra) * ENVIRONMENT_S.get(config.env.name, 0.0)
-    on_cpu = resolve_device(config.model.device) == "cpu"
+    device = config.model.device  # of another machine, maybe
+    on_cpu = (resolve_device(device) if device == "auto" else device).startswith("cpu")
     kept = config.checkpoints.keep_last + config.checkpoints.keep_best
-    shards = SHARDS * (sampled + extra) * limit * SHARD_BYTES_PER_STEP
+    copies = 2 if config.versioning.enabled else 1
+    shards = copies * SHARDS * (sampled + extra) * limit * SHARD_BYTES_PER_STEP
     return Estimate(
         parameters=parameters,
         episodes=sampled + extra,

@@ -8,8 +8,9 @@ that was not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from trajevolve.config import RunConfig, parse_config
 from trajevolve.description import run_description, run_tags
 from trajevolve.envs.contract import Environment, Task
 from trajevolve.envs.registry import configured_env
-from trajevolve.errors import UserError
+from trajevolve.errors import UserError, one_line
 from trajevolve.files import content_md5, json_md5
 from trajevolve.ledger import Commit, Ledger, Output, Point
 from trajevolve.manifest import Manifest, RunLock, load_manifest, open_run, update_manifest
@@ -34,6 +35,8 @@ from trajevolve.versioning import Versioner
 if TYPE_CHECKING:
     from trajevolve.credit.discriminator import Discriminator
     from trajevolve.policy import Policy
+
+log = logging.getLogger(__name__)
 
 # What the weights in memory are, where they are no checkpoint's.
 BASE = "base"
@@ -85,12 +88,12 @@ class Experiment:
     def close(self) -> None:
         """Let everything go, the lock last. Idempotent."""
         self._policy = self._discriminator = None
-        for environment in (*(self._beside or ()), self._environment):
-            if environment is not None:
-                environment.close()
+        environments = (self._environment, *(self._beside or ()))
         self._environment = self._beside = None
-        self.versioner.close()
-        self._held.close()
+        self._held.callback(self.versioner.close)
+        for environment in filter(None, environments):
+            self._held.callback(environment.close)
+        self._held.close()  # all of it, whatever one of them raises
 
     def next_point(self) -> Point | None:
         """Return the first stage that is not committed; None when the run is done."""
@@ -329,6 +332,31 @@ def open_experiment(run_dir: Path, config: RunConfig | None = None) -> Experimen
             config = parse_config(load_manifest(key).config, source=str(key / "manifest.json"))
         _OPEN[key] = Experiment(key, config)
     return _OPEN[key]
+
+
+@contextmanager
+def running(run_dir: Path, config: RunConfig) -> Iterator[Experiment]:
+    """Hold the run inside the block, for its stages to find; where it is shown, failing shows.
+
+    Raises:
+        UserError: see :class:`Experiment`.
+    """
+    experiment = open_experiment(run_dir, config)
+    try:
+        yield experiment
+    except BaseException:
+        _show_failed(experiment)
+        raise
+    finally:
+        close_experiment(run_dir)
+
+
+def _show_failed(experiment: Experiment) -> None:
+    """What made the run fail is to be heard of, not that nobody could be told."""
+    try:
+        experiment.tracker.finish(succeeded=False)
+    except Exception as error:
+        log.warning("MLflow still shows the run as running (%s)", one_line(str(error)))
 
 
 def close_experiment(run_dir: Path) -> None:

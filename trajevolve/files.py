@@ -182,6 +182,17 @@ def write_json(path: Path, content: Any) -> None:
     write_atomically(path, lambda partial: partial.write_text(text, encoding="utf-8"))
 
 
+def read_object(path: Path) -> dict[str, Any]:
+    """Read a file that holds one JSON object. Raises UserError naming it when it does not."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path}: cannot be read: {error}") from None
+    if not isinstance(content, dict):
+        raise UserError(f"{path}: expected an object, got {type(content).__name__}")
+    return content
+
+
 def write_record(path: Path, version: int, content: Mapping[str, Any]) -> None:
     """Write plain data as JSON that :func:`read_record` can tell from a damaged file."""
     write_json(path, {"version": version, "md5": json_md5(content), **content})

@@ -7,11 +7,12 @@ git commit, data hashes, Prefect flow runs, MLflow run, package versions.
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 import platform
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from importlib import metadata
@@ -24,7 +25,8 @@ from trajevolve.config import MUTABLE, RunConfig, parse_config
 from trajevolve.errors import UserError
 from trajevolve.files import make_folder, read_record, write_atomically, write_record, writing
 
-MANIFEST_VERSION = 1
+MANIFEST_VERSION = 2
+READ_VERSIONS = (1, MANIFEST_VERSION)  # 1 has no `later`
 PARAMS_FILE = "params.yaml"
 PACKAGES = (
     "trajevolve",
@@ -38,7 +40,9 @@ PACKAGES = (
     "mlflow",
     "dvc",
 )
+log = logging.getLogger(__name__)
 REMEDY = "restore it from a backup, or start another run with --run NAME"
+RUNS = Path("runs")
 RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -56,6 +60,8 @@ class Manifest:
         mlflow_run: MLflow's run id, "" when tracking is off.
         packages: name -> installed version.
         python: version and platform.
+        later: what of `git`, `packages` and `python` was otherwise when the run was taken up
+            again, one mapping of those names to the new values a change, from oldest to newest.
     """
 
     run: str
@@ -67,6 +73,16 @@ class Manifest:
     mlflow_run: str = ""
     packages: Mapping[str, str] = field(default_factory=dict)
     python: str = ""
+    later: tuple[Mapping[str, Any], ...] = ()
+
+
+def run_folder(name: str, project: Path = Path()) -> Path:
+    """Return ``runs/<name>`` of `project`. Raises UserError when `name` is none for a folder."""
+    if not RUN_NAME.fullmatch(name):
+        raise UserError(
+            f"--run {name!r}: expected a name of letters, digits, '.', '_' and '-', no path"
+        )
+    return project / RUNS / name
 
 
 def open_run(run_dir: Path, config: RunConfig) -> Manifest:
@@ -77,22 +93,53 @@ def open_run(run_dir: Path, config: RunConfig) -> Manifest:
     """
     there = check_run(run_dir, config)
     write_params(run_dir, config)
-    content = config.model_dump(mode="json")
     if there is not None:
-        if there.config["iterations"] == config.iterations:
-            return there
-        longer = {**there.config, "iterations": config.iterations}
-        return update_manifest(run_dir, config=longer)
+        return _taken_up(run_dir, there, config.iterations)
     manifest = Manifest(
         run=run_dir.name,
-        config=content,
+        config=config.model_dump(mode="json"),
         config_digest=config.digest(),
-        git=git_state(Path.cwd()),
-        packages=installed_versions(),
-        python=f"{platform.python_version()} on {platform.platform()}",
+        **_software(),
     )
     save_manifest(run_dir, manifest)
     return manifest
+
+
+def _taken_up(run_dir: Path, there: Manifest, iterations: int) -> Manifest:
+    """Note what is not as it was when the run was begun or taken up last."""
+    manifest = replace(there, config={**there.config, "iterations": iterations})
+    known: dict[str, Any] = {"git": there.git, "packages": there.packages, "python": there.python}
+    for change in there.later:
+        known |= change
+    changed = {name: value for name, value in _software().items() if value != known[name]}
+    if changed:
+        log.warning(
+            "%s goes on with other software than before: %s differs (%s has both)",
+            run_dir.name,
+            ", ".join(_differing(known, changed)),
+            run_dir / "manifest.json",
+        )
+        manifest = replace(manifest, later=(*there.later, changed))
+    if manifest != there:
+        save_manifest(run_dir, manifest)
+    return manifest
+
+
+def _software() -> dict[str, Any]:
+    return {
+        "git": git_state(Path.cwd()),
+        "packages": installed_versions(),
+        "python": f"{platform.python_version()} on {platform.platform()}",
+    }
+
+
+def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in new.items():
+        if name != "packages":
+            yield name
+            continue
+        packages = {**old[name], **value}
+        yield from (each for each in packages if old[name].get(each) != value.get(each))
 
 
 def check_run(run_dir: Path, config: RunConfig) -> Manifest | None:
@@ -102,10 +149,6 @@ def check_run(run_dir: Path, config: RunConfig) -> Manifest | None:
         UserError: the folder holds a run of another configuration (the text names the first key
             that differs) or of more iterations, or something that is no run.
     """
-    if not RUN_NAME.fullmatch(run_dir.name):
-        raise UserError(
-            f"--run {run_dir.name!r}: use letters, digits, '.', '_' and '-' for the name of a run"
-        )
     path = run_dir / "manifest.json"
     if not path.is_file():
         if any(run_dir.glob("iter_*")):
@@ -142,7 +185,7 @@ def load_manifest(run_dir: Path) -> Manifest:
     """Read a run's manifest. Raises UserError naming the file when it cannot."""
     path = run_dir / "manifest.json"
     try:
-        return read_record(path, [MANIFEST_VERSION], _manifest, remedy=REMEDY)
+        return read_record(path, READ_VERSIONS, _manifest, remedy=REMEDY)
     except FileNotFoundError:
         raise UserError(f"{run_dir}: not a run (no manifest.json); runs lie in runs/") from None
 
@@ -160,7 +203,8 @@ def update_manifest(run_dir: Path, **changes: Any) -> Manifest:
 
 
 def _manifest(content: dict[str, Any]) -> Manifest:
-    return Manifest(**content | {"flow_runs": tuple(content["flow_runs"])})
+    lists = {name: tuple(content.get(name, ())) for name in ("flow_runs", "later")}
+    return Manifest(**content | lists)
 
 
 def first_difference(

@@ -17,7 +17,10 @@ from typing import Any
 
 from trajevolve import telemetry
 from trajevolve.config import TrackingConfig
+from trajevolve.errors import UserError
+from trajevolve.files import check_room
 from trajevolve.locking import alone_in
+from trajevolve.reachable import reachable
 from trajevolve.tracker import Dataset, NullTracker, Place, Tracker
 from trajevolve.tracking_pages import COMMIT, EXPERIMENT_TAGS, NOTE, SERVERS, SOURCE_TAGS, place_of
 from trajevolve.trajectory import Step, Trajectory
@@ -50,10 +53,38 @@ def open_tracker(
         tags: method, model, seed …
         run_id: MLflow's id from the run's manifest, "" for a new run.
         project: relative paths in `config` start here.
+
+    Raises:
+        UserError: MLflow cannot use ``config.uri``, or the disk is full.
     """
     if not config.enabled:
         return NullTracker()
-    return MlflowTracker(config, run_name, parameters, tags, run_id=run_id, project=project)
+    from mlflow.exceptions import MlflowException
+
+    try:
+        return MlflowTracker(config, run_name, parameters, tags, run_id=run_id, project=project)
+    except (MlflowException, ImportError) as error:
+        check_room(project)
+        raise UserError(f"tracking.uri {config.uri!r}: {error}") from error
+
+
+def check_store(uri: str) -> None:
+    """Find without opening it what would stop a run that is tracked at `uri`.
+
+    Raises:
+        UserError: MLflow keeps no runs at such an address, or no server answers there.
+    """
+    scheme = uri.partition("://")[0].partition("+")[0]
+    if "://" not in uri and not uri.startswith("databricks"):
+        raise UserError(
+            f"tracking.uri {uri!r}: expected a database, as in sqlite:///mlflow.db, or a server, "
+            "as in http://127.0.0.1:5000"
+        )
+    if scheme in ("http", "https") and not reachable(uri):
+        raise UserError(
+            f"tracking.uri {uri!r}: no server answers there; start it, or set "
+            "tracking.enabled=false or another address"
+        )
 
 
 class MlflowTracker:

@@ -17,8 +17,8 @@ from trajevolve.locking import alone_in
 
 log = logging.getLogger(__name__)
 
-# Shards are never edited in place, so sharing their bytes with the cache is safe and halves disk.
-CACHE_LINKS = ["reflink", "hardlink", "copy"]
+# No hard links: a cache that shares the bytes of a shard cannot restore it when they are damaged.
+CACHE_LINKS = ["reflink", "copy"]
 
 
 class Versioner:

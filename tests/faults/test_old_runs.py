@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
+from trajevolve import manifest
 from trajevolve.cli.main import main
 from trajevolve.config import RunConfig, parse_config
+from trajevolve.files import write_record
 from trajevolve.manifest import check_run, load_manifest, open_run, update_manifest
 
 
@@ -52,8 +55,34 @@ def test_a_run_from_before_the_time_limit_goes_on(tmp_path: Path) -> None:
 
 def test_a_manifest_without_a_hash_is_read(tmp_path: Path) -> None:
     run_dir = tmp_path / "runs" / "a"
-    manifest = open_run(run_dir, RunConfig())
+    begun = open_run(run_dir, RunConfig())
     path = run_dir / "manifest.json"
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(line for line in lines if not line.startswith('  "md5"')))
-    assert load_manifest(run_dir) == manifest
+    assert load_manifest(run_dir) == begun
+
+
+def test_other_software_is_noted_and_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    run_dir = tmp_path / "runs" / "a"
+    begun = open_run(run_dir, RunConfig())
+    assert open_run(run_dir, RunConfig()) == begun and not caplog.text
+    newer = {**begun.packages, "torch": "9.0"}
+    monkeypatch.setattr(manifest, "installed_versions", lambda: newer)
+    assert open_run(run_dir, RunConfig()).later == ({"packages": newer},)
+    assert "a goes on with other software than before: torch differs" in caplog.text
+    caplog.clear()
+    again = open_run(run_dir, RunConfig(iterations=50))
+    assert again.later == ({"packages": newer},) and not caplog.text
+    assert (again.packages, again.config["iterations"]) == (begun.packages, 50)
+    monkeypatch.setattr(manifest, "installed_versions", lambda: begun.packages)
+    assert [*open_run(run_dir, RunConfig(iterations=50)).later[1]] == ["packages"]
+
+
+def test_a_manifest_of_version_1_is_read(tmp_path: Path) -> None:
+    run_dir = tmp_path / "runs" / "a"
+    begun = open_run(run_dir, RunConfig())
+    content = {name: value for name, value in asdict(begun).items() if name != "later"}
+    write_record(run_dir / "manifest.json", 1, content)
+    assert load_manifest(run_dir) == begun

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from trajevolve.cli.options import AsJson, DataFolder
+from trajevolve.cli.options import AsJson, DataFolder, refuse
 
 
 def register(app: typer.Typer) -> None:
@@ -27,15 +27,19 @@ def generate(
     seed: Annotated[int, typer.Option(min=0, metavar="S", help="Other seeds, other games.")] = 0,
     env: Annotated[str, typer.Option(metavar="NAME", help="alfworld or webshop.")] = "alfworld",
     difficulty: Annotated[
-        str, typer.Option(help="easy, medium, hard, or ranges of receptacles,objects: 8-12,10-20.")
-    ] = "default",
+        str | None,
+        typer.Option(
+            metavar="LEVEL",
+            help="easy, medium, hard, or ranges of receptacles,objects: 8-12,10-20.",
+        ),
+    ] = None,
     types: Annotated[
         list[str] | None,
         typer.Option("--type", metavar="TYPE", help="A task type; may be repeated; else all six."),
     ] = None,
-    split: Annotated[str, typer.Option(metavar="NAME", help="Name of the split's folder.")] = (
-        "train"
-    ),
+    split: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Name of the split's folder; else train.")
+    ] = None,
     data: DataFolder = None,
     json: AsJson = False,
 ) -> None:
@@ -53,14 +57,18 @@ def generate(
     if env == "webshop":
         from trajevolve.cli.webshop import generate as generate_shop
 
-        generate_shop(out, count, seed)
+        reason = "is for ALFWorld's games; leave it out with --env webshop"
+        refuse(reason, difficulty=difficulty, type=types, split=split, data=data)
+        generate_shop(out, count, seed, json)
         return
     if env != "alfworld":
         raise UserError(f"--env {env!r}: has no generator; expected alfworld or webshop")
+    split = split or "train"
     new_folder("--out", out)
     if Path(split).name != split or split.startswith("."):
         raise UserError(f"--split {split!r}: expected the name of a folder, for instance train")
-    written = write_games(out, count, seed, difficulty, tuple(types or ()), split, data)
+    level = difficulty or "default"
+    written = write_games(out, count, seed, level, tuple(types or ()), split, data)
     if json:
         files = [str(path) for path in written.files]
         print_json({"games": files, "playable_by_engine": written.playable_by_engine}, indent=2)

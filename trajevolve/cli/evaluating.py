@@ -101,7 +101,9 @@ def evaluate(
         "model.name": model,
     }
     settings, origin = evaluation_settings(config, overrides or [], chosen)
-    if (model is None) == (policy is None) and config is None:
+    if model is not None and policy is not None:
+        raise UserError("--model and --policy: give one of the two")
+    if model is None and policy is None and config is None:
         raise UserError("give one of --model PATH and --policy random|expert")
     if output is not None:
         new_file("--output", output)
@@ -109,13 +111,16 @@ def evaluate(
     here = "this evaluation" if output is None else str(output)
     if earlier is not None:
         earlier.check_conditions(facts, here)
+    asked = tasks
+    if tasks is None and (split is None or split.startswith("generated:")):
+        asked = settings.evaluation.panel_size
     with telling("interrupted; an evaluation is made in one go, so nothing is kept"):
-        evaluation, asked = run_panel(settings, policy, tasks, seed, verify, earlier, here)
+        evaluation = run_panel(settings, policy, asked, seed, verify, earlier, here)
     facts["tasks_asked"] = asked
     note(f"configuration: {origin}")
-    if asked is not None and asked > evaluation.overall.tasks:
+    if tasks is not None and tasks > evaluation.overall.tasks:
         there = counted(evaluation.overall.tasks, "task")
-        note(f"note: split {facts['split']} holds {there}, not the {asked:,} asked for")
+        note(f"note: split {facts['split']} holds {there}, not the {tasks:,} asked for")
     summary = facts | evaluation.summary()
     comparison = None if earlier is None else compare(earlier.episodes, evaluation.episodes, seed=0)
     if comparison is not None:
@@ -141,21 +146,19 @@ def run_panel(
     verify: bool,
     earlier: Earlier | None = None,
     here: str = "",
-) -> tuple[Evaluation, int | None]:
+) -> Evaluation:
     """Play the panel that `settings` names and count it.
+
+    Prompts that were cut and successes whose verification broke are told on stderr.
 
     Args:
         settings: environment, panel, model.
         policy: random or expert, instead of the model.
-        count: how many tasks; None: as many as the panel is of.
+        count: how many tasks at most; None: all that the split holds.
         seed: of the policy's sampling.
         verify: measure redundancy.
         earlier: an evaluation that has to be of the same tasks.
         here: name of this one.
-
-    Returns:
-        The evaluation, and how many tasks were asked for (None: all). Prompts that were cut and
-        successes whose verification broke are told on stderr.
     """
     from trajevolve.cli.output import note
     from trajevolve.cli.policies import make_agent
@@ -167,8 +170,6 @@ def run_panel(
 
     split = settings.evaluation.panel
     warnings = []
-    if count is None and split.startswith("generated:"):
-        count = settings.evaluation.panel_size
     with (
         working(f"evaluating on {split}"),
         closing(configured_env(settings.env)) as environment,
@@ -206,7 +207,7 @@ def run_panel(
             warnings.append(stats.warning)
     for warning in filter(None, warnings):
         note(f"warning: {one_line(warning)}")
-    return measure(played), count
+    return measure(played)
 
 
 def _conditions(settings: RunConfig, policy: str | None, seed: int) -> dict[str, Any]:

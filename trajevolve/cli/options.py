@@ -10,6 +10,7 @@ import typer
 if TYPE_CHECKING:
     from trajevolve.envs.contract import Environment
 
+RUNS = Path("runs")
 EnvName = Annotated[
     str, typer.Option("--env", metavar="NAME", help="alfworld, or module:attribute of your own.")
 ]
@@ -30,6 +31,23 @@ Overrides = Annotated[
 ]
 RunsFolder = Annotated[Path, typer.Option("--runs", metavar="DIR", help="Where runs lie.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
+
+
+def refuse(reason: str, **given: object) -> None:
+    """Refuse what would have no effect.
+
+    Args:
+        reason: why it would not.
+        given: option -> its value; None, False and [] when it was not given.
+
+    Raises:
+        UserError: one was given.
+    """
+    from trajevolve.errors import UserError
+
+    names = [f"--{name.replace('_', '-')}" for name, value in given.items() if value]
+    if names:
+        raise UserError(f"{', '.join(names)}: {reason}")
 
 
 def environment_options(data: Path | None, backend: str | None, **others: Any) -> dict[str, Any]:

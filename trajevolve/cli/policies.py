@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,32 +55,15 @@ def _language_agent(config: RunConfig, temperature: float) -> Agent:
     return LanguageAgent(backend, tokenizer, config.agent, temperature)
 
 
-def check_model(name: str, environment: str) -> None:
-    """Find without loading anything what would stop a run that prompts this model.
-
-    Raises:
-        UserError: it is not there, or its tokenizer has no chat template.
-    """
-    from trajevolve.errors import UserError
-    from trajevolve.models.loading import model_path
-
-    folder = model_path(name, environment)
-    settings = folder / "tokenizer_config.json"
-    inside = settings.is_file() and "chat_template" in _object(settings)
-    if not (inside or (folder / "chat_template.jinja").is_file()):
-        raise UserError(
-            f"model {name!r}: its tokenizer has no chat template; use an instruction-tuned model, "
-            f"or add chat_template.jinja to {folder}"
-        )
-
-
 def recorded_agent(model: str) -> dict[str, Any]:
     """Find how a model was prompted when it was trained; empty when nothing says so.
 
     An exported model has ``agent.json`` beside its weights.
     """
+    from trajevolve.files import read_object
+
     path = Path(model) / "agent.json"
-    return _object(path) if path.is_file() else {}
+    return read_object(path) if path.is_file() else {}
 
 
 def run_of_checkpoint(model: str) -> Path | None:
@@ -92,15 +74,3 @@ def run_of_checkpoint(model: str) -> Path | None:
     # runs/NAME/iter_0007/update/checkpoint
     parents = folder.resolve().parents[:4]
     return next((parent for parent in parents if (parent / "manifest.json").is_file()), None)
-
-
-def _object(path: Path) -> dict[str, Any]:
-    from trajevolve.errors import UserError
-
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise UserError(f"{path}: cannot be read: {error}") from None
-    if not isinstance(content, dict):
-        raise UserError(f"{path}: expected an object, got {type(content).__name__}")
-    return content

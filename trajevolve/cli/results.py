@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from trajevolve.cli.options import RunsFolder
+from trajevolve.cli.options import RUNS, RunsFolder, refuse
 
 if TYPE_CHECKING:
     from trajevolve.config import RunConfig
     from trajevolve.ledger import Commit, Ledger
     from trajevolve.trajectory import Trajectory
 
-RUNS = Path("runs")
 #: In a checkpoint beside the model: what resuming needs and a user of the model does not.
 TRAINING_STATE = ("optimizer.safetensors", "random.safetensors", "checkpoint.json")
 
@@ -89,6 +88,8 @@ def export(
     from trajevolve.manifest import load_manifest
     from trajevolve.wording import counted
 
+    if kind != "sft":
+        refuse("is for --as sft; leave it out", whole=whole)
     run_dir = find_run(run, folder)
     manifest = load_manifest(run_dir)
     config = parse_config(manifest.config, source=str(run_dir / "manifest.json"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,9 +11,6 @@ from trajevolve.cli.options import AsJson, ConfigFile, Overrides
 
 if TYPE_CHECKING:
     from trajevolve.config import RunConfig
-    from trajevolve.envs.contract import Environment, Task
-
-RUNS = Path("runs")
 
 
 def register(app: typer.Typer) -> None:
@@ -46,22 +42,19 @@ def train(
     from trajevolve.cli.configuration import read_settings
     from trajevolve.cli.outcome import same_command, show_outcome
     from trajevolve.cli.output import note, print_json, telling
-    from trajevolve.errors import UserError
-    from trajevolve.manifest import RUN_NAME
+    from trajevolve.manifest import run_folder
+    from trajevolve.preflight import check
     from trajevolve.progress import working
     from trajevolve.wording import counted
 
     settings, origin = read_settings(config, overrides or [])
     name = f"{settings.method}-seed{settings.seed}" if run is None else run
-    if not RUN_NAME.fullmatch(name):
-        raise UserError(
-            f"--run {name!r}: expected a name of letters, digits, '.', '_' and '-', no path"
-        )
-    plan = plan_of(settings, RUNS / name) | {"configuration": origin}
+    run_dir = run_folder(name)
+    plan = plan_of(settings, run_dir) | {"configuration": origin}
     with working("looking for what the run needs"):
         notes = check(settings)
     note(
-        f"run {RUNS / name}: {settings.method}, {counted(settings.iterations, 'iteration')}, "
+        f"run {run_dir}: {settings.method}, {counted(settings.iterations, 'iteration')}, "
         f"configuration: {origin}"
     )
     for line in notes:
@@ -82,13 +75,13 @@ def train(
         note("all of it is done already; another --run starts a new one")
     elif any(stage["committed"] for stage in plan["stages"].values()):
         note(f"going on with {following['stage']} in iter_{following['iteration']:04d}")
-    stays = f"interrupted; what is committed in {RUNS / name} stays. To go on:"
+    stays = f"interrupted; what is committed in {run_dir} stays. To go on:"
     with telling(stays, same_command(name, config, overrides or [])):
         summary = run_training(settings, name)
     if json:
         print_json(summary, indent=2)
     else:
-        show_outcome(summary, RUNS / name, settings)
+        show_outcome(summary, run_dir, settings)
 
 
 def estimate(config: ConfigFile = None, overrides: Overrides = None, json: AsJson = False) -> None:
@@ -116,91 +109,6 @@ def estimate(config: ConfigFile = None, overrides: Overrides = None, json: AsJso
         f"for     {counted(guess.episodes, 'episode')}, {counted(guess.steps, 'step')}, "
         f"{guess.parameters / 1e6:.1f} million parameters"
     )
-
-
-def check(settings: RunConfig) -> list[str]:
-    """Find what would stop the run later, before anything is started.
-
-    Returns:
-        What the user should know though the run can do with it: splits with fewer tasks than
-        asked for, and settings of which one takes the effect of another.
-
-    Raises:
-        UserError: the method, the model, the discriminator, the environment or its data is not
-            there, there are no tasks, or the environment lacks what a setting needs.
-    """
-    from trajevolve.advantages.registry import LABELLED, estimator
-    from trajevolve.cli.policies import check_model
-    from trajevolve.credit.discriminator_loading import check_discriminator
-    from trajevolve.credit.exploration import check_exploration
-    from trajevolve.credit.oracle import distance_of
-    from trajevolve.envs.registry import configured_env
-    from trajevolve.evolution.evolve import check_oracle
-
-    estimator(settings.method)
-    environment = configured_env(settings.env)
-    try:
-        if settings.evolution.enabled:
-            check_oracle(settings, distance_of(environment))
-        if settings.method in LABELLED:
-            check_exploration(settings, environment)
-        notes = list(_check_tasks(settings, environment))
-    finally:
-        environment.close()
-    check_model(settings.model.name, settings.env.name)
-    if settings.discriminator.enabled:
-        check_discriminator(settings.discriminator, settings.env.name)
-    return [*notes, *_unjudged(settings)]
-
-
-def _check_tasks(settings: RunConfig, environment: Environment) -> Iterator[str]:
-    """Yield what is to be said about the splits. Raises UserError where one has no task."""
-    from trajevolve.errors import UserError
-    from trajevolve.wording import counted
-
-    evaluation = settings.evaluation
-    asked = [
-        (settings.env.split, settings.rollout.groups, "rollout.groups"),
-        (evaluation.panel, evaluation.panel_size, "evaluation.panel_size"),
-    ]
-    if evaluation.every:
-        asked.append((evaluation.selection, evaluation.selection_size, "evaluation.selection_size"))
-    found: dict[str, Sequence[Task]] = {}
-    for split, count, key in asked:
-        found[key] = environment.tasks(split, count)
-        there = len(found[key])
-        if not there:
-            raise UserError(f"split {split!r}: holds no task; choose another split or data")
-        if there < count:
-            yield f"split {split} holds {counted(there, 'task')}, {key} = {count}"
-    if evaluation.every:
-        yield from _check_selection(
-            found["evaluation.selection_size"], found["evaluation.panel_size"]
-        )
-
-
-def _check_selection(selection: Sequence[Task], panel: Sequence[Task]) -> Iterator[str]:
-    """Yield a note where the checkpoint that is reported is chosen on what is reported."""
-    from trajevolve.wording import counted
-
-    chosen_on = {task.id for task in selection}
-    shared = len(chosen_on.intersection(task.id for task in panel))
-    if shared:
-        yield (
-            f"the best checkpoint is chosen on {counted(len(chosen_on), 'task')}, {shared} of them "
-            "on the panel that is reported, so the result is optimistic; give another "
-            "evaluation.selection, or take the last checkpoint with evaluation.every=0"
-        )
-
-
-def _unjudged(settings: RunConfig) -> Iterator[str]:
-    evolution = settings.evolution
-    judged = settings.discriminator.enabled or evolution.oracle_rollback
-    if evolution.enabled and "rollback" in evolution.strategies and not judged:
-        yield (
-            "no failure will be rolled back: discriminator.enabled = false, so nothing says which "
-            "step to go back to; set it to true, or leave rollback out of evolution.strategies"
-        )
 
 
 def plan_of(settings: RunConfig, run_dir: Path) -> dict[str, Any]:

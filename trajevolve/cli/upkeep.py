@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from trajevolve.cli.options import AsJson, RunsFolder
+from trajevolve.cli.options import RUNS, AsJson, RunsFolder, refuse
 
 if TYPE_CHECKING:
     from trajevolve.models.warmup import WarmupConfig
     from trajevolve.models.warmup_discriminator import DiscriminatorRecipe
-
-RUNS = Path("runs")
 
 
 def register(app: typer.Typer) -> None:
@@ -106,8 +104,9 @@ def warmup(
         str, typer.Option(metavar="NAME", help="alfworld, webshop or scienceworld.")
     ] = "alfworld",
     policy: Annotated[
-        str, typer.Option(metavar="PATH", help="Base model of the discriminator's adapter.")
-    ] = "builtin",
+        str | None,
+        typer.Option(metavar="PATH", help="Base model of the adapter; else builtin."),
+    ] = None,
     batches: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="At most, per phase of the policy.")
     ] = None,
@@ -122,11 +121,15 @@ def warmup(
     from trajevolve.cli.outputs import new_folder
     from trajevolve.models.recipes import discriminator_recipe, policy_recipe
 
+    if part == "policy":
+        refuse("is for --part discriminator; leave it out", policy=policy)
+    else:
+        refuse("is for --part policy; leave it out", batches=batches)
     new_folder("--out", out, empty=True)
     if part == "policy":
         _warm_up_policy(out, policy_recipe(env), batches, seed)
     else:
-        _warm_up_discriminator(out, discriminator_recipe(env), policy, seed)
+        _warm_up_discriminator(out, discriminator_recipe(env), policy or "builtin", seed)
     note(f"weights: {out}")
 
 

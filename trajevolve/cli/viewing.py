@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from trajevolve.cli.options import AsJson, BackendName, DataFolder, RunsFolder
+from trajevolve.cli.options import RUNS, AsJson, BackendName, DataFolder, RunsFolder
 
 if TYPE_CHECKING:
     from trajevolve.config import RunConfig
     from trajevolve.envs.contract import Environment
     from trajevolve.viewer.evidence import Evidence
 
-RUNS = Path("runs")
 PAGE = "trajectories.html"
 
 

@@ -66,14 +66,19 @@ def generate(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where the three files go.")],
     count: Annotated[int, typer.Option(min=1, metavar="N", help="How many products.")] = 480,
     seed: Annotated[int, typer.Option(min=0, metavar="S", help="Other seeds, others.")] = 0,
+    json: AsJson = False,
 ) -> None:
     """Write a generated shop in the form of WebShop's own files, for prepare."""
+    from trajevolve.cli.output import print_json
     from trajevolve.cli.outputs import new_folder
     from trajevolve.envs.webshop.generated import generate as generated
     from trajevolve.wording import counted
 
     new_folder("--out", out)
     generated(count, seed).write(out)
+    if json:
+        print_json({"products": count, "folder": str(out)}, indent=2)
+        return
     typer.echo(f"{counted(count, 'product')} -> {out}")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from trajevolve.checkpoint import RECORD, read_checkpoint
 from trajevolve.config import DiscriminatorConfig, ModelConfig
 from trajevolve.credit.discriminator_state import ADAPTER
 from trajevolve.errors import UserError
+from trajevolve.files import read_object
 from trajevolve.models.loading import BUILTIN, load_policy, model_path, resolve_device
 
 if TYPE_CHECKING:
@@ -88,11 +88,7 @@ def check_discriminator(config: DiscriminatorConfig, environment: str) -> None:
 
 def _hidden_size(path: Path) -> int | None:
     """Read it from a model's configuration; None where that calls it otherwise."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise UserError(f"{path}: cannot be read: {error}") from None
-    return content.get("hidden_size") if isinstance(content, dict) else None
+    return read_object(path).get("hidden_size")
 
 
 def _query_shapes(adapter: Path) -> set[tuple[int, int]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from trajevolve.config import ModelConfig
 from trajevolve.errors import UserError
+from trajevolve.files import read_object
 from trajevolve.progress import working
 
 BUILTIN = Path(__file__).parent / "weights"
@@ -33,6 +34,22 @@ def model_path(name: str, environment: str = "alfworld", key: str = "model") -> 
             "Hugging Face layout (models are never downloaded here)"
         )
     return path
+
+
+def check_model(name: str, environment: str) -> None:
+    """Find without loading anything what would stop a run that prompts this model.
+
+    Raises:
+        UserError: it is not there, or its tokenizer has no chat template.
+    """
+    folder = model_path(name, environment)
+    settings = folder / "tokenizer_config.json"
+    inside = settings.is_file() and "chat_template" in read_object(settings)
+    if not (inside or (folder / "chat_template.jinja").is_file()):
+        raise UserError(
+            f"model {name!r}: its tokenizer has no chat template; use an instruction-tuned model, "
+            f"or add chat_template.jinja to {folder}"
+        )
 
 
 def load_policy(config: ModelConfig, environment: str = "alfworld") -> tuple[Any, Any]:
@@ -90,10 +107,27 @@ def tokenizer_class(path: Path) -> str:
     return "PreTrainedTokenizerFast" if generic else "AutoTokenizer"
 
 
+def check_device(device: str) -> None:
+    """Raise UserError where :func:`resolve_device` would; PyTorch is imported only to ask it."""
+    if device not in ("auto", "cpu"):
+        resolve_device(device)
+
+
 def resolve_device(device: str) -> str:
-    """Turn ``auto`` into cuda where there is one, else cpu."""
+    """Turn ``auto`` into cuda where there is one, else cpu.
+
+    Raises:
+        UserError: PyTorch knows no such device, or this machine has none.
+    """
     import torch
 
-    if device != "auto":
-        return device
-    return "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:  # of a build without it the latter
+        reason = str(error).partition("\n")[0].partition(". ")[0]
+        raise UserError(
+            f"model.device {device!r}: {reason}; give auto, cpu, or a device that is here"
+        ) from None
+    return device

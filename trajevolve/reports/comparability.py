@@ -23,9 +23,10 @@ def unlike(manifests: Sequence[Manifest]) -> list[str]:
     """Name the conditions of the reported evaluations that differ, with each run's value."""
     lines = []
     for key in CONDITIONS:
-        values = {manifest.run: _value(manifest.config, key) for manifest in manifests}
-        if len(set(map(repr, values.values()))) > 1:
-            told = ", ".join(f"{run} {value}" for run, value in values.items())
+        values = [_value(manifest.config, key) for manifest in manifests]
+        if len(set(map(repr, values))) > 1:
+            pairs = zip(manifests, values, strict=True)
+            told = ", ".join(f"{manifest.run} {value}" for manifest, value in pairs)
             lines.append(f"not comparable, {key} differs: {told}")
     return lines
 

@@ -102,4 +102,4 @@ def _summary(run_dir: Path) -> dict[str, Any] | None:
         raise UserError(f"{path}: cannot be read; run the training command again") from None
     if version != 1:
         raise UserError(f"{path}: schema_version {version}, this program reads 1")
-    return dict(content)
+    return {**content, "run": run_dir.name}  # the folder may be a copy, or have been renamed

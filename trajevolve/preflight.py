@@ -1,0 +1,130 @@
+"""What would stop a run later, or leave a setting without effect, found before it starts.
+
+Asked wherever a run begins: by the command, by the flow on a worker, and before one is submitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from trajevolve.advantages.registry import LABELLED, estimator
+from trajevolve.config import RunConfig, parse_config
+from trajevolve.credit.discriminator_loading import check_discriminator
+from trajevolve.credit.exploration import check_exploration
+from trajevolve.credit.oracle import distance_of
+from trajevolve.envs.contract import Environment, Task
+from trajevolve.envs.registry import configured_env
+from trajevolve.errors import UserError
+from trajevolve.evolution.evolve import check_oracle
+from trajevolve.models.loading import check_device, check_model
+from trajevolve.presets import PRESETS
+from trajevolve.tracking import check_store
+from trajevolve.wording import counted
+
+SHOWN = 4
+"""Of the keys that overrule a preset, so many are named."""
+
+
+def check(config: RunConfig) -> list[str]:
+    """Find what would stop a run of `config`.
+
+    Returns:
+        What the user should know though the run can do with it: splits with fewer tasks than
+        asked for, settings of which one takes the effect of another, a preset that is overruled.
+
+    Raises:
+        UserError: the method, the model, its device, the discriminator, the environment or its
+            data is not there, there are no tasks, the environment lacks what a setting needs, or
+            nobody answers where the run is to be tracked.
+    """
+    estimator(config.method)
+    environment = configured_env(config.env)
+    try:
+        if config.evolution.enabled:
+            check_oracle(config, distance_of(environment))
+        if config.method in LABELLED:
+            check_exploration(config, environment)
+        notes = [*_overruled(config), *_check_tasks(config, environment)]
+    finally:
+        environment.close()
+    check_model(config.model.name, config.env.name)
+    check_device(config.model.device)
+    if config.discriminator.enabled:
+        check_discriminator(config.discriminator, config.env.name)
+    if config.tracking.enabled:
+        check_store(config.tracking.uri)
+    return [*notes, *_unjudged(config)]
+
+
+def _overruled(config: RunConfig) -> Iterator[str]:
+    """Yield which of a published setting's values hold no more; a file's keys lie over a preset."""
+    if config.preset == "default":
+        return
+    named = {"preset": config.preset, "method": config.method, "env": {"name": config.env.name}}
+    published = parse_config(named).model_dump(mode="json")
+    here = config.model_dump(mode="json")
+    changed = list(_changed(PRESETS[config.preset], published, here))
+    if changed:
+        more = f" and {len(changed) - SHOWN} more" if len(changed) > SHOWN else ""
+        yield (
+            f"preset {config.preset} is overruled in {counted(len(changed), 'key')}: "
+            f"{', '.join(changed[:SHOWN])}{more}; leave them out of the file to keep its values"
+        )
+
+
+def _check_tasks(config: RunConfig, environment: Environment) -> Iterator[str]:
+    """Yield what is to be said about the splits. Raises UserError where one has no task."""
+    evaluation = config.evaluation
+    asked = [
+        (config.env.split, config.rollout.groups, "rollout.groups"),
+        (evaluation.panel, evaluation.panel_size, "evaluation.panel_size"),
+    ]
+    if evaluation.every:
+        asked.append((evaluation.selection, evaluation.selection_size, "evaluation.selection_size"))
+    found: dict[str, Sequence[Task]] = {}
+    for split, count, key in asked:
+        found[key] = environment.tasks(split, count)
+        there = len(found[key])
+        if not there:
+            raise UserError(f"split {split!r}: holds no task; choose another split or data")
+        if there < count:
+            yield f"split {split} holds {counted(there, 'task')}, {key} = {count}"
+    if evaluation.every:
+        yield from _check_selection(
+            found["evaluation.selection_size"], found["evaluation.panel_size"]
+        )
+
+
+def _check_selection(selection: Sequence[Task], panel: Sequence[Task]) -> Iterator[str]:
+    """Yield a note where the checkpoint that is reported is chosen on what is reported."""
+    chosen_on = {task.id for task in selection}
+    shared = len(chosen_on.intersection(task.id for task in panel))
+    if shared:
+        yield (
+            f"the best checkpoint is chosen on {counted(len(chosen_on), 'task')}, {shared} of them "
+            "on the panel that is reported, so the result is optimistic; give another "
+            "evaluation.selection, or take the last checkpoint with evaluation.every=0"
+        )
+
+
+def _unjudged(config: RunConfig) -> Iterator[str]:
+    evolution = config.evolution
+    judged = config.discriminator.enabled or evolution.oracle_rollback
+    if evolution.enabled and "rollback" in evolution.strategies and not judged:
+        yield (
+            "no failure will be rolled back: discriminator.enabled = false, so nothing says which "
+            "step to go back to; set it to true, or leave rollback out of evolution.strategies"
+        )
+
+
+def _changed(
+    keys: Mapping[str, Any], there: Mapping[str, Any], here: Mapping[str, Any], prefix: str = ""
+) -> Iterator[str]:
+    """Yield `key = value (value there)` for each of `keys` that differs."""
+    for key, below in keys.items():
+        old, new = there[key], here[key]
+        if isinstance(below, Mapping):
+            yield from _changed(below, old, new, f"{prefix}{key}.")
+        elif old != new:
+            yield f"{prefix}{key} = {new} ({old})"
