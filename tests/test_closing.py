@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from trajevolve.config import parse_config
 from trajevolve.experiment import Experiment
 from trajevolve.model_card import CARD, base_model, model_card, stored_summary
 from trajevolve.record import record_iteration
+from trajevolve.reports.report import write_report
 from trajevolve.viewer.ends import PAGE, ends
 
 
@@ -74,6 +76,16 @@ def test_the_card_has_counts_intervals_and_hashes(card: str, finished: Experimen
     assert finished.commit(0, "update").outputs["checkpoint"].md5 in card
     assert summary["data"]["panel"] in card
     assert "at most 8 steps, temperature 0.4" in card
+
+
+@pytest.mark.usefixtures("card")
+def test_a_copy_of_a_run_is_reported_by_the_name_of_its_folder(
+    finished: Experiment, tmp_path: Path
+) -> None:
+    copy = Path(shutil.copytree(finished.run_dir, tmp_path / "copied"))
+    text = write_report([copy, finished.run_dir], tmp_path / "out").read_text(encoding="utf-8")
+    assert "Not finished" not in text
+    assert text.count("| copied |") == text.count("| mine |") > 0
 
 
 def test_the_card_can_be_published(card: str, finished: Experiment) -> None:

@@ -46,6 +46,9 @@ LISTED = {
     ),
     "python benchmarks/clean_data.py": "needs the published games, and minutes",
     "python benchmarks/viewer.py": "measures, for minutes: tests/viewer/test_in_browser.py",
+    "dvc repro": "trains for minutes: its plan is looked at in tests/test_versioning.py",
+    "dvc metrics show": "needs what dvc repro made",
+    "dvc gc": "named; DVC's own",
     "trajevolve export RUN --as sft": "named, with a run in tests/test_cli_results.py",
 }
 #: Texts that stand for something of the reader's own, and what they are here.

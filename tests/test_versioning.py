@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from dvc.repo import Repo
 
+from trajevolve.cli.main import main
 from trajevolve.config import VersioningConfig
 from trajevolve.storage import read_shard, write_shard
 from trajevolve.trajectory import Trajectory
@@ -78,3 +80,17 @@ def test_a_broken_project_is_a_warning_and_not_the_end_of_a_run(
     with caplog.at_level(logging.WARNING, "trajevolve"):
         assert Versioner(VersioningConfig(), tmp_path).add(shards) is None
     assert "shards: not versioned" in caplog.text
+
+
+def test_every_training_of_the_study_could_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Repo(str(ROOT)) as repo:
+        study = [stage for stage in repo.index.stages if str(stage.name).startswith("train@")]
+    assert len(study) == 4
+    assert all(dependency.exists for stage in study for dependency in stage.deps)
+    shutil.copy(ROOT / "params.yaml", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for stage in study:
+        (command,) = (shlex.split(line) for line in stage.cmd if line.startswith("trajevolve"))
+        assert main([*command[1:], "--dry-run"]) == 0
