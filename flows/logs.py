@@ -67,6 +67,9 @@ def speak_plainly() -> None:
     # Of logs that its server does not take, Prefect writes on stderr itself, from a thread of its
     # own and without a line's end; the run's error would stand behind that, on the same line.
     logging.raiseExceptions = False
+    # These count, after the last line of the run, what they have yet to send.
+    for name in ("EventsWorker", "APILogWorker"):
+        logging.getLogger(name).setLevel(logging.ERROR)
     root = logging.getLogger()
     consoles = [each for each in root.handlers if isinstance(each, PrefectConsoleHandler)]
     for console in consoles:

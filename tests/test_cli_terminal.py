@@ -68,13 +68,14 @@ def test_a_run_is_interrupted_and_goes_on_with_the_command_it_names(project: Pat
     assert not any(word in line for line in lines for word in ("Crash", "ERROR", "Traceback"))
     piped = subprocess.run(train, cwd=project, env=environment(), capture_output=True, text=True)
     assert piped.returncode == 0, piped.stderr
-    started, note, chosen, resumed, iteration, result = piped.stderr.splitlines()
+    started, resumed, note, chosen, iteration, result = piped.stderr.splitlines()
     assert started == "run runs/mine: trajevolve, 2 iterations, configuration: params.yaml"
     assert note == "note: split all holds 2 tasks, evaluation.selection_size = 64"
     assert chosen.startswith(
         "note: the best checkpoint is chosen on 2 tasks, 2 of them on the panel"
     )
-    assert resumed == "going on with rollout in iter_0001"
+    stage = resumed.removeprefix("going on with ").removesuffix(" in iter_0001")
+    assert stage in ("rollout", "verification", "labelling", "discriminator")  # keys take a moment
     assert iteration.startswith("iteration 2/2: success ")
     assert result.startswith("finished: success ")
     for expected in ("95 % interval", "paired tasks (95 %)", "evolved: ", "trajevolve view mine"):

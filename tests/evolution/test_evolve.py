@@ -195,7 +195,7 @@ def test_nor_does_the_oracle_end_the_evolution(play, task, reason):
 
 def test_the_time_limit_is_that_of_one_answer_and_not_of_a_replay(play, task):
     slow = play(["go to room 1", *["go to room 2", "go to room 1"] * 4, "tke key"], "slow")
-    config = RunConfig(env=EnvConfig(step_timeout_s=0.5))
+    config = RunConfig(env=EnvConfig(step_timeout_s=1.0))
     env = Collapsing(lambda: time.sleep(0.2))
     episodes, given_up = laid_out([group_of(slow)], {task.id: task}, env, config, 5, answer=bare)
     assert (len(episodes), given_up) == (1, [])

@@ -146,16 +146,14 @@ def test_a_replay_that_hangs_leaves_its_success_without_labels() -> None:
 
     class Slow(Hanging):
         def step(self, action: str) -> Outcome:
-            time.sleep(0.05)
+            time.sleep(0.3)
             return super().step(action)
 
     slow = CreditConfig(mode="independent", order="forward")
-    labelled, stats = verify_trajectories(
-        Slow(), TASKS, [first, looked, last], slow, timeout_s=0.15
-    )
+    labelled, stats = verify_trajectories(Slow(), TASKS, [first, looked, last], slow, timeout_s=1.0)
     assert [t.verified for t in labelled] == [True, False, True]
-    assert stats.problems == (Problem("looked", "east", "TimeoutError: no answer within 0.15 s"),)
-    assert stats.transitions >= 3
+    assert stats.problems == (Problem("looked", "east", "TimeoutError: no answer within 1 s"),)
+    assert stats.transitions > 2 * 1.0 / 0.3
 
 
 class Detour(ScriptedAgent):

@@ -29,7 +29,7 @@ PATIENCE_S = 900.0
 # A flow run says every 30 s that it lives, later on a machine with much to do.
 SILENCE_S = 120
 TINY = {
-    "iterations": 1,
+    "iterations": 3,
     "threads": 1,
     "rollout.groups": 2,
     "rollout.group_size": 2,
@@ -97,7 +97,17 @@ class Served:
         return str(json.loads(answer)["flow_run"])
 
     def ask(self, path: str, content: Mapping[str, Any] | None = None) -> Any:
-        """Call the API: GET, or POST where there is content."""
+        """Call the API: GET, again where the server is too busy, or POST where there is content."""
+        tries = 10 if content is None else 1
+        for left in reversed(range(tries)):
+            try:
+                return self._ask(path, content)
+            except OSError:
+                if not left:
+                    raise
+                time.sleep(1.0)
+
+    def _ask(self, path: str, content: Mapping[str, Any] | None) -> Any:
         data = None if content is None else json.dumps(content).encode()
         request = urllib.request.Request(
             f"{self.api}/{path}", data, {"Content-Type": "application/json"}
@@ -113,12 +123,12 @@ class Served:
         answer = self.ask(f"flow_runs/{flow_run}/set_state", {"state": state, "force": force})
         assert answer["status"] == "ACCEPT", answer
 
-    def wait(self, reached: Callable[[], bool]) -> None:
+    def wait(self, reached: Callable[[], bool], poll: float = 0.1) -> None:
         deadline = time.monotonic() + PATIENCE_S
         while not reached():
             assert self.process.poll() is None, self.log.read_text()
             assert time.monotonic() < deadline, self.log.read_text()
-            time.sleep(POLL_S)
+            time.sleep(poll)
 
     def wait_for_state(self, flow_run: str, state: str) -> None:
         def reached() -> bool:
@@ -131,7 +141,7 @@ class Served:
 
     def wait_for_stage(self, run: str) -> None:
         """Wait until the run is in its first rollout."""
-        self.wait((self.project / "runs" / run / "iter_0000" / "rollout").is_dir)
+        self.wait((self.project / "runs" / run / "iter_0000" / "rollout").is_dir, POLL_S)
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +155,7 @@ def served(project: Path) -> Iterator[Served]:
         yield served
     finally:
         served.process.terminate()
-        served.process.wait(60)
+        served.process.wait(120)
 
 
 @pytest.fixture(scope="module")
@@ -252,7 +262,7 @@ def test_a_flow_run_that_fell_silent_is_called_crashed(served: Served, silent: s
 
 def test_nothing_is_left_when_it_ends(served: Served) -> None:
     served.process.send_signal(signal.SIGTERM)
-    assert served.process.wait(60) == 0
+    assert served.process.wait(120) == 0
     deadline = time.monotonic() + 10
     while left := processes_of(served.project):
         assert time.monotonic() < deadline, left

@@ -16,11 +16,12 @@ setup_logging()
 speak_plainly()
 logger = logging.getLogger("prefect.flow_runs")
 logger.warning("the disk is nearly full", extra={"flow_run_id": str(uuid4())})
+logging.getLogger("EventsWorker").warning("Still processing items: 1 items remaining...")
 """
 
 
-def test_logs_that_the_server_does_not_take_leave_nothing_on_the_terminal() -> None:
-    """Prefect writes of them without a line's end: the next line would stand behind it."""
+def test_what_prefect_cannot_send_leaves_nothing_on_the_terminal() -> None:
+    """It writes of logs without a line's end: the next line would stand behind it."""
     done = subprocess.run(
         [sys.executable, "-c", LOGGED],
         env={**os.environ, "PREFECT_API_URL": CLOSED, "PREFECT_CLIENT_MAX_RETRIES": "0"},

@@ -191,7 +191,9 @@ def _sign(run_dir: Path, planned: Kill) -> Callable[[], bool]:
     if planned.phase == "inside":
         return folder.is_dir
     if planned.phase == "checkpoint":
-        return (folder / ".checkpoint.unfinished").is_dir
+        # The first is there for milliseconds; a killer that was not awake then strikes after it.
+        names = (".checkpoint.unfinished", "checkpoint")
+        return lambda: any((folder / name).is_dir() for name in names)
     if planned.stage in TRAINS:
         return (folder / "checkpoint").is_dir
     return (run_dir / "shards" / f"iter_{planned.iteration:04d}_{planned.stage}.parquet").is_file

@@ -57,7 +57,7 @@ def train(
         f"run {run_dir}: {settings.method}, {counted(settings.iterations, 'iteration')}, "
         f"configuration: {origin}"
     )
-    for line in notes:
+    for line in notes if dry_run or submit else ():  # else the flow looks too, and says it
         note(f"note: {line}")
     if dry_run:
         print_json(plan, indent=2) if json else show_plan(plan)
