@@ -18,8 +18,9 @@ from trajevolve.ledger import Point
 from trajevolve.record import record_iteration
 from trajevolve.schedule import all_stages, stages
 from trajevolve.selection import best_updates
-from trajevolve.stages import STAGES, to_groups
+from trajevolve.stages import STAGES
 from trajevolve.summary import summarise, write_summary
+from trajevolve.trajectory import to_groups
 
 
 @pytest.fixture(scope="module", autouse=True)

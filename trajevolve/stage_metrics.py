@@ -27,7 +27,7 @@ def rollout_metrics(trajectories: Sequence[Trajectory]) -> dict[str, float]:
         "invalid_share": sum(t.invalid_steps for t in trajectories) / max(actions, 1),
         "truncated_share": sum(t.truncated_prompts for t in trajectories) / max(actions, 1),
         "step_reward_max": max((abs(s.reward) for t in trajectories for s in t.steps), default=0.0),
-        "errors": float(sum(t.termination.startswith("error") for t in trajectories)),
+        "errors": float(sum(t.broken for t in trajectories)),
     }
     if solved:
         metrics["steps_successful"] = sum(solved) / len(solved)

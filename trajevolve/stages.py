@@ -28,7 +28,7 @@ from trajevolve.stage_metrics import (
     verification_metrics,
     without_timings,
 )
-from trajevolve.trajectory import Group, Trajectory
+from trajevolve.trajectory import Group, Trajectory, to_groups
 from trajevolve.wording import counted
 
 if TYPE_CHECKING:
@@ -85,7 +85,9 @@ def labelling(experiment: Experiment, iteration: int) -> Commit:
         from trajevolve.credit.scoring import fit_baselines, score_trajectories
 
         verified = experiment.read(iteration, "verification")
-        successes = [t for t in verified if t.success][: experiment.config.discriminator.scored]
+        successes = _spread(
+            [t for t in verified if t.success], experiment.config.discriminator.scored
+        )
         failures = [t for t in verified if not t.success]
         answers = experiment.discriminator(iteration).predict([*successes, *failures])
         by_id = {trajectory.id: trajectory for trajectory in answers}
@@ -218,19 +220,11 @@ STAGES: Mapping[Stage, Callable[[Experiment, int], Commit]] = {
 }
 
 
-def to_groups(trajectories: Sequence[Trajectory]) -> list[Group]:
-    """Collect trajectories by task, in order of first appearance; evolved ones apart."""
-    by_task: dict[str, list[Trajectory]] = {}
-    for trajectory in trajectories:
-        by_task.setdefault(trajectory.task_id, []).append(trajectory)
-    return [
-        Group(
-            task_id,
-            sampled=tuple(member for member in members if member.evolution is None),
-            evolved=tuple(member for member in members if member.evolution is not None),
-        )
-        for task_id, members in by_task.items()
-    ]
+def _spread(trajectories: Sequence[Trajectory], count: int) -> list[Trajectory]:
+    """Take `count` of them at even distances, so from all tasks, which follow each other."""
+    if count >= len(trajectories):
+        return list(trajectories)
+    return [trajectories[n * len(trajectories) // count] for n in range(count)]
 
 
 def _evaluate(experiment: Experiment, iteration: int, stage: Stage, updates: int) -> Commit:
@@ -363,7 +357,7 @@ def _oracle_labels(
     labels, lost = label_failures(
         experiment.environment,
         _tasks_by_id(experiment, iteration),
-        failures[: experiment.config.discriminator.scored],
+        _spread(failures, experiment.config.discriminator.scored),
         measure,
         experiment.config.env.step_timeout_s,
     )

@@ -6,7 +6,7 @@ ones it was given. ``trajevolve.storage`` writes them to Parquet and documents t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -165,6 +165,11 @@ class Trajectory:
         return tuple(step.action for step in self.steps)
 
     @property
+    def broken(self) -> bool:
+        """The episode ended with an error, which says nothing about the policy."""
+        return self.termination.startswith("error")
+
+    @property
     def invalid_steps(self) -> int:
         """Number of invalid actions."""
         return sum(not step.valid for step in self.steps)
@@ -197,6 +202,26 @@ class Group:
 
     def __len__(self) -> int:
         return len(self.sampled) + len(self.evolved)
+
+
+def to_groups(trajectories: Sequence[Trajectory]) -> list[Group]:
+    """Collect trajectories by task, in order of first appearance; evolved ones apart.
+
+    A broken episode is no member: as a failure it would raise the others' advantages, and have its
+    own steps unlearned.
+    """
+    by_task: dict[str, list[Trajectory]] = {}
+    for trajectory in trajectories:
+        if not trajectory.broken:
+            by_task.setdefault(trajectory.task_id, []).append(trajectory)
+    return [
+        Group(
+            task_id,
+            sampled=tuple(member for member in members if member.evolution is None),
+            evolved=tuple(member for member in members if member.evolution is not None),
+        )
+        for task_id, members in by_task.items()
+    ]
 
 
 def trajectory_reward(

@@ -215,3 +215,26 @@ def test_evolution_goes_on_where_nothing_can_be_replayed_any_more(
     given_up = [each for each in records if each["reason"].startswith("replay failed: KeyError: ")]
     assert given_up and len(given_up) + len(children) == len(records)
     assert f"iteration 1, evolution: {len(given_up)} parents not evolved: " in caplog.text
+
+
+@pytest.mark.parametrize("dead", [{"west"}, {"west", "east"}])
+def test_a_broken_episode_is_no_member_of_its_group(
+    dead: set[str], config: RunConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a failure it would raise the advantages of the others; where all broke nothing is learnt."""
+    step = Lane.step
+
+    def die(self: Lane, action: str) -> Outcome:
+        if ("east" if self.goal > 0 else "west") in dead:
+            raise ConnectionError("the engine died")
+        return step(self, action)
+
+    monkeypatch.setattr(Lane, "step", die)
+    run_dir = tmp_path / "runs" / "toy"
+    go_on(run_dir, config)
+    rollout = read_shard(run_dir / "shards" / "iter_0001_rollout.parquet")
+    assert {t.task_id for t in rollout if t.broken} == dead
+    members = read_shard(run_dir / "shards" / "iter_0001_advantages.parquet")
+    assert {t.task_id for t in members} == {"east", "west"} - dead
+    (_, update) = Ledger(run_dir, "").commits("update")
+    assert (update.metrics["optimiser_steps"] > 0) == (len(dead) == 1)

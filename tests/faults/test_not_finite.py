@@ -24,9 +24,8 @@ from trajevolve.errors import UserError
 from trajevolve.optimiser_state import optimiser_tensors
 from trajevolve.policy import Policy
 from trajevolve.rollout import Episode, play
-from trajevolve.stages import to_groups
 from trajevolve.storage import read_shard
-from trajevolve.trajectory import Group, Trajectory
+from trajevolve.trajectory import Group, Trajectory, to_groups
 
 State = dict[str, torch.Tensor]
 

@@ -19,8 +19,8 @@ from trajevolve.errors import UserError
 from trajevolve.ledger import Ledger
 from trajevolve.policy import Policy
 from trajevolve.rollout import Episode, play
-from trajevolve.stages import to_groups
 from trajevolve.storage import read_shard
+from trajevolve.trajectory import to_groups
 
 EAST = Lane().task("east")
 

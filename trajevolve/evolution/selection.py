@@ -31,9 +31,9 @@ def classify(trajectory: Trajectory, error_step: Locate) -> Candidate | None:
     """Decide the strategy of `trajectory`, None where it is not eligible.
 
     A success needs a removable step, a failure either an invalid action or a step to roll back
-    to. Episodes that broke with an error say nothing about the policy and are left alone.
+    to. Broken episodes are left alone.
     """
-    if trajectory.termination.startswith("error"):
+    if trajectory.broken:
         return None
     if trajectory.success:
         removable = has_removable_step(trajectory)
