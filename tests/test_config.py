@@ -128,7 +128,7 @@ def test_what_was_added_counts_where_it_is_set_and_processes_never_do():
     before = load_config(None, []).model_dump(mode="json")
     for name in ("options", "workers", "step_timeout_s"):
         del before["env"][name]
-    del before["credit"]["exploration_neutral"]
+    del before["credit"]["exploration_neutral"], before["credit"]["invalid_advantage"]
     for name in ("tracking", "versioning", "iterations"):
         del before[name]
     assert plain == hashlib.md5(json.dumps(before, sort_keys=True).encode()).hexdigest()

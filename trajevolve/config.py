@@ -31,6 +31,7 @@ MUTABLE = frozenset({"tracking", "versioning", "iterations", "env.step_timeout_s
 ADDED: Mapping[tuple[str, str], Any] = {
     ("env", "options"): {},
     ("credit", "exploration_neutral"): False,
+    ("credit", "invalid_advantage"): None,
 }
 
 Positive = Annotated[int, Field(gt=0)]
@@ -108,6 +109,11 @@ class CreditConfig(Section):
     lam: NonNegative = Field(0.5, description="λ, weight of the step advantage")
     step_advantage: Literal["signed", "penalty", "centred"] = "signed"
     failed_step_credit: bool = True
+    invalid_advantage: float | None = Field(
+        None,
+        le=0,
+        description="A^S of an invalid step, beyond the paper; null: that of its label",
+    )
     exploration_neutral: bool = Field(
         False,
         description="A^S = 0 for steps that look for the task's object before it is seen; beyond "

@@ -34,6 +34,7 @@ WEIGHTS = (
     "credit.lam",
     "credit.step_advantage",
     "credit.failed_step_credit",
+    "credit.invalid_advantage",
     "credit.exploration_neutral",
 )
 # Named by themselves wherever a run is named, or without effect on its result.
@@ -156,7 +157,9 @@ def plain(text: str) -> str:
 def _parts(config: RunConfig) -> list[tuple[str, str]]:
     credit, judge, evolution = config.credit, config.discriminator, config.evolution
     strategies = ", ".join(evolution.strategies)
-    spared = ", exploration-neutral" if credit.exploration_neutral else ""
+    own = credit.invalid_advantage
+    spared = "" if own is None else f", invalid steps {own:g}"
+    spared += ", exploration-neutral" if credit.exploration_neutral else ""
     rows = [
         ("advantage", plain(config.method)),
         ("hindsight verification", f"{credit.mode}, {credit.order}"),

@@ -8,7 +8,7 @@ from trajevolve.trajectory import Evolution, Step, Trajectory
 
 @pytest.fixture(scope="session")
 def make_trajectory() -> Callable[..., Trajectory]:
-    """Labels: 1, 0, None, or "i1" for an information step with its default label."""
+    """Labels: 1, 0, None, "i1" for an information step with its default label, "x" invalid."""
 
     def make(
         labels: Sequence[int | str | None],
@@ -37,6 +37,6 @@ def make_trajectory() -> Callable[..., Trajectory]:
 
 def _step(label: int | str | None, success: bool) -> Step:
     kind = Kind.INFORMATION if label == "i1" else Kind.CHANGING
-    value = 1 if label == "i1" else label
+    value = {"i1": 1, "x": 0}.get(label, label)
     key = "label" if success else "predicted"
-    return Step("o", None, "r", "a", True, kind=kind, **{key: value})
+    return Step("o", None, "r", "a", label != "x", kind=kind, **{key: value})

@@ -66,6 +66,29 @@ def test_signed_penalty_and_centred(make_trajectory):
     assert step_advantages(group, step_advantage="centred") == [[0.75, -0.25, 0], [-0.25, -0.25]]
 
 
+def test_invalid_steps_can_have_an_advantage_of_their_own(make_trajectory):
+    failure = make_trajectory([0, "x", "x"], success=False)
+    group = Group("g", (make_trajectory([1, 0, "x"]), failure))
+    assert step_advantages(group) == [[1, -1, -1], [-1, -1, -1]]
+    assert step_advantages(group, step_advantage="centred") == [
+        pytest.approx([5 / 6, -1 / 6, -1 / 6]),
+        pytest.approx([-1 / 6] * 3),
+    ]
+    # the mean of y is over the three valid steps
+    assert step_advantages(group, step_advantage="centred", invalid_advantage=-2) == [
+        pytest.approx([2 / 3, -1 / 3, -2]),
+        pytest.approx([-1 / 3, -2, -2]),
+    ]
+    assert step_advantages(group, invalid_advantage=0.0) == [[1, -1, 0], [-1, 0, 0]]
+    unjudged = step_advantages(group, invalid_advantage=-2, failed_step_credit=False)
+    assert unjudged == [[1, -1, -2], [0, -2, -2]]
+    # six failures that only repeat what cannot be done: their mean alone would excuse them all
+    stuck = Group("g", (make_trajectory([0, *"xxxx"], success=False),) * 6)
+    assert step_advantages(stuck, step_advantage="centred") == [[0] * 5] * 6
+    alone = step_advantages(stuck, step_advantage="centred", invalid_advantage=-1)
+    assert alone == [[0, -1, -1, -1, -1]] * 6
+
+
 def test_failures_use_predictions_only_where_switched_on(make_trajectory):
     group = Group("g", (make_trajectory([1, 0], success=False),) * 2)
     filled = parts(group)

@@ -221,7 +221,7 @@ def test_evolution_goes_on_where_nothing_can_be_replayed_any_more(
 def test_a_broken_episode_is_no_member_of_its_group(
     dead: set[str], config: RunConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As a failure it would raise the advantages of the others; where all broke nothing is learnt."""
+    """As a failure it would raise the others' advantages; where all broke nothing is learnt."""
     step = Lane.step
 
     def die(self: Lane, action: str) -> Outcome:

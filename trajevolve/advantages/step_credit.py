@@ -18,6 +18,8 @@ def credited(step: Step, trajectory: Trajectory, config: CreditConfig) -> int | 
     otherwise every ``look`` would be rewarded. With ``exploration_neutral`` neither the look into
     the wrong cupboard nor the lucky guess has a label here; ρ(τ) still counts the first.
     """
+    if config.invalid_advantage is not None and not step.valid:
+        return None  # it needs no label
     if step.is_information or (config.exploration_neutral and step.exploring):
         return None
     if trajectory.success:
@@ -26,7 +28,12 @@ def credited(step: Step, trajectory: Trajectory, config: CreditConfig) -> int | 
 
 
 def step_advantages(group: Group, config: CreditConfig) -> tuple[tuple[float, ...], ...]:
-    """A^S(a_t) of every step of every member; 0 where :func:`credited` is None."""
+    """A^S(a_t) of every step of every member; 0 where :func:`credited` is None.
+
+    With ``invalid_advantage`` invalid steps have that value, in failures without a discriminator
+    too, and have no part in the mean of ``centred``: where they are most of a group's steps, the
+    mean would excuse them.
+    """
     labels = [[credited(step, member, config) for step in member.steps] for member in group]
     known = [label for row in labels for label in row if label is not None]
     centre = sum(known) / len(known) if known else 0.0
@@ -35,4 +42,12 @@ def step_advantages(group: Group, config: CreditConfig) -> tuple[tuple[float, ..
         "penalty": {1: 0.0, 0: -1.0},
         "centred": {1: 1.0 - centre, 0: -centre},
     }[config.step_advantage]
-    return tuple(tuple(0.0 if label is None else values[label] for label in row) for row in labels)
+
+    def value(step: Step, label: int | None) -> float:
+        if config.invalid_advantage is not None and not step.valid:
+            return config.invalid_advantage
+        return 0.0 if label is None else values[label]
+
+    return tuple(
+        tuple(map(value, member.steps, row)) for member, row in zip(group, labels, strict=True)
+    )
