@@ -62,8 +62,9 @@ STUDIES = {
         "alfworld_learning.json",
         {
             "trajevolve": (),
-            "signed": ("credit.step_advantage=signed",),
             "grpo": GRPO,
+            "centred": ("credit.invalid_advantage=null",),
+            "signed": ("credit.step_advantage=signed", "credit.invalid_advantage=null"),
         },
         temperatures=(0.4,),
     ),
