@@ -51,6 +51,8 @@ def run_training(config: RunConfig, run_name: str) -> dict[str, Any]:
     finished = _finished(run_dir, config)
     if finished is not None:
         return finished
+    if url := os.environ.get(API):
+        check_answering(url)
     with RunLock(run_dir):  # whoever comes second is told before anything starts
         config_file = write_params(run_dir, config)
     with working("starting Prefect, half a minute at times"):

@@ -375,3 +375,28 @@ def test_two_policies_at_once(more: list[str], fail: Fail, tmp_path: Path) -> No
     (tmp_path / "params.yaml").write_text("seed: 1\n")
     said = fail("evaluate", "--model", "builtin", "--policy", "random", *more)
     assert "--model and --policy: give one of the two" in said
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (["--data", "nowhere"], "--data nowhere: no such folder"),
+        (["--backend", "foo"], "--backend 'foo': unknown"),
+        (["--limit", "-1"], "--limit"),
+    ],
+)
+def test_options_of_evaluate(option: list[str], said: str, fail: Fail, tmp_path: Path) -> None:
+    """The split that is played by default is generated and reads no data."""
+    (tmp_path / "params.yaml").write_text("seed: 1\n")
+    assert said in fail("evaluate", "--policy", "expert", "--tasks", "1", *option)
+
+
+def test_the_run_of_a_model_that_was_meant(fail: Fail, tmp_path: Path) -> None:
+    (tmp_path / "runs" / "a").mkdir(parents=True)
+    (tmp_path / "runs" / "a" / "manifest.json").write_text("{}")
+    said = fail("evaluate", "--model", "runs/a", "--tasks", "1")
+    assert "runs/a is a run, whose model `trajevolve export runs/a --as model` writes" in said
+
+
+def test_no_runs_there(fail: Fail) -> None:
+    assert "--runs nowhere: no such folder" in fail("gc", "--runs", "nowhere")

@@ -66,7 +66,7 @@ def damaged(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("setting", "said"),
     [
-        ("model=nowhere", "discriminator.model 'nowhere': nowhere has no config.json"),
+        ("model=nowhere", "discriminator.model 'nowhere': no such folder; give"),
         ("adapter=nowhere", "discriminator.adapter 'nowhere': nowhere holds no adapter"),
         (f"adapter={POLICY}", "holds no adapter"),
         ("adapter=damaged", "adapter_model.safetensors: damaged"),

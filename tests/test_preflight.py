@@ -58,8 +58,8 @@ def test_a_preset_that_a_file_overrules() -> None:
     (said,) = (line for line in check(parse_config(content)) if "preset" in line)
     assert said == (
         "preset verl_agent_compat is overruled in 3 keys: env.step_limit = 20 (50), "
-        "agent.layout = dialogue (window), agent.max_response_tokens = 8 (512); leave them out of "
-        "the file to keep its values"
+        "agent.layout = dialogue (window), agent.max_response_tokens = 8 (512); what neither "
+        "the file nor --set names keeps its values"
     )
 
 

@@ -289,7 +289,7 @@ def load_config(
     for setting in under:
         _apply_override(content, setting)
     origins = {_apply_override(content, each): f"--set {_key(each)}" for each in overrides}
-    origins |= {_apply_override(content, each): source for each in over}
+    origins |= {_apply_override(content, each): "the command line" for each in over}
     return _parse(content, source, origins)
 
 

@@ -22,9 +22,6 @@ from trajevolve.presets import PRESETS
 from trajevolve.tracking import check_store
 from trajevolve.wording import counted
 
-SHOWN = 4
-"""Of the keys that overrule a preset, so many are named."""
-
 
 def check(config: RunConfig) -> list[str]:
     """Find what would stop a run of `config`.
@@ -45,7 +42,7 @@ def check(config: RunConfig) -> list[str]:
             check_oracle(config, distance_of(environment))
         if config.method in LABELLED:
             check_exploration(config, environment)
-        notes = [*_overruled(config), *_check_tasks(config, environment)]
+        notes = [*_overruled(config), *_untrained(config), *_check_tasks(config, environment)]
     finally:
         environment.close()
     check_model(config.model.name, config.env.name)
@@ -66,11 +63,15 @@ def _overruled(config: RunConfig) -> Iterator[str]:
     here = config.model_dump(mode="json")
     changed = list(_changed(PRESETS[config.preset], published, here))
     if changed:
-        more = f" and {len(changed) - SHOWN} more" if len(changed) > SHOWN else ""
         yield (
             f"preset {config.preset} is overruled in {counted(len(changed), 'key')}: "
-            f"{', '.join(changed[:SHOWN])}{more}; leave them out of the file to keep its values"
+            f"{', '.join(changed)}; what neither the file nor --set names keeps its values"
         )
+
+
+def _untrained(config: RunConfig) -> Iterator[str]:
+    if config.iterations == 0:
+        yield "iterations = 0: nothing is trained, both ends are the model to start from"
 
 
 def _check_tasks(config: RunConfig, environment: Environment) -> Iterator[str]:

@@ -14,6 +14,7 @@ from trajevolve.cli.options import (
     ConfigFile,
     DataFolder,
     Overrides,
+    environment_options,
 )
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ def evaluate(
     from trajevolve.files import write_json
     from trajevolve.wording import counted
 
+    environment_options(data, backend)  # a mistake in them, also where the split needs neither
     earlier = None if against is None else read_earlier(against)
     chosen = {
         "env.name": env,
@@ -238,7 +240,7 @@ def show(evaluation: Evaluation, facts: dict[str, Any]) -> None:
     print_table(COLUMNS, rows, title=title)
     overall = evaluation.overall
     if overall.score != overall.success:
-        typer.echo(f"mean score, of which success is 100 %: {figure(overall.score, share=True)}")
+        typer.echo(f"mean score (a success has 100 %): {figure(overall.score, share=True)}")
 
 
 def show_comparison(comparison: Comparison) -> None:

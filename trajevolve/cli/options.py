@@ -86,6 +86,6 @@ def find_run(run: str, runs: Path) -> Path:
     for folder in (runs / run, Path(run)):
         if folder.is_dir():
             return folder
-    names = sorted(path.name for path in runs.iterdir() if path.is_dir()) if runs.is_dir() else []
-    known = f"runs there: {', '.join(names)}" if names else f"{runs} holds no run yet"
+    names = sorted(path.parent.name for path in runs.glob("*/manifest.json"))
+    known = f"runs there: {', '.join(names)}" if names else "no run is there yet"
     raise UserError(f"run {run!r}: not found under {runs} and no folder of that name; {known}")

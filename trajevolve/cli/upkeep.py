@@ -74,6 +74,8 @@ def gc(
     from trajevolve.retention import collect
     from trajevolve.wording import counted
 
+    if not runs and not folder.is_dir():
+        raise UserError(f"--runs {folder}: no such folder")
     every = sorted(path.parent for path in folder.glob("*/manifest.json"))
     chosen = [find_run(run, folder) for run in runs] if runs else every
     verb = "would free" if dry_run else "freed"

@@ -29,9 +29,12 @@ def model_path(name: str, environment: str = "alfworld", key: str = "model") -> 
     path = BUILTIN / environment / "policy" if name == "builtin" else Path(name)
     # Unlike Path.is_file this is False, not an error, for a name that no file can have.
     if not os.path.isfile(path / "config.json"):
+        why = f"{path} has no config.json" if os.path.isdir(path) else "no such folder"
+        if os.path.isfile(path / "manifest.json"):
+            why = f"{path} is a run, whose model `trajevolve export {path} --as model` writes"
         raise UserError(
-            f"{key} {name!r}: {path} has no config.json; give 'builtin' or a local folder in "
-            "Hugging Face layout (models are never downloaded here)"
+            f"{key} {name!r}: {why}; give 'builtin' or a local folder in Hugging Face layout "
+            "(models are never downloaded here)"
         )
     return path
 

@@ -79,7 +79,7 @@ def test_evaluate_reports_success_and_score(
     assert (summary["split"], summary["step_limit"]) == ("test", 20)
     assert summary["configuration"] == "params.webshop.yaml"
     assert 0.6 < summary["overall"]["success"] < summary["overall"]["score"] < 1.0
-    assert "mean score, of which success is 100 %" in printed(capsys, *command)
+    assert "mean score (a success has 100 %)" in printed(capsys, *command)
 
 
 def test_verify_spares_the_turned_page_and_keeps_the_look(
