@@ -6,6 +6,7 @@ the reported panel before and after, and at more temperatures where the study na
 MLflow and DVC are left out. A study that was stopped goes on.
 
     python benchmarks/learning.py alfworld|webshop --folder DIR [--seeds 0 1 2] [--jobs N]
+                                  [--variants NAME …] [--output FILE]
 """
 
 from __future__ import annotations
@@ -163,8 +164,13 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True, help="where the runs lie")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time, a thread each")
+    parser.add_argument("--variants", nargs="+", metavar="NAME", help="else all of the study")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="else the study's record")
     arguments = parser.parse_args()
     study = STUDIES[arguments.study]
+    if arguments.variants:
+        chosen = {name: study.variants[name] for name in arguments.variants}
+        study = replace(study, variants=chosen)
     keys = [(name, seed) for seed in arguments.seeds for name in study.variants]
     cells = [
         Cell(
@@ -187,7 +193,7 @@ def main() -> None:
         **{f"at_{other}": compared(ends, str(other)) for other in study.temperatures},
         "versions": {name: version(name) for name in ("trajevolve", "numpy", "torch")},
     }
-    write_json(RECORDS / study.record, content)
+    write_json(arguments.output or RECORDS / study.record, content)
     print(json.dumps({k: v for k, v in content.items() if k not in ("config", "cells")}, indent=2))
 
 
