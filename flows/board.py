@@ -104,12 +104,12 @@ class Board:
             description=f"{iteration + 1} of {counted(iterations, 'iteration')}.",
         )
         self._logger.info(
-            "iteration %d/%d: success %.3f, steps %.1f, redundancy of successes %.3f",
+            "iteration %d/%d: success %.3f, steps %.1f, redundancy of successes %s",
             iteration + 1,
             iterations,
             rows[-1]["success"],
             rows[-1]["steps"],
-            rows[-1]["redundancy"],
+            f"{rows[-1]['redundancy']:.3f}" if rows[-1]["success"] else "-",
         )
 
     def close(self, summary: Path) -> None:

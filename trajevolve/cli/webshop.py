@@ -69,7 +69,7 @@ def generate(
     json: AsJson = False,
 ) -> None:
     """Write a generated shop in the form of WebShop's own files, for prepare."""
-    from trajevolve.cli.output import print_json
+    from trajevolve.cli.output import note, print_json
     from trajevolve.cli.outputs import new_folder
     from trajevolve.envs.webshop.generated import generate as generated
     from trajevolve.wording import counted
@@ -80,6 +80,8 @@ def generate(
         print_json({"products": count, "folder": str(out)}, indent=2)
         return
     typer.echo(f"{counted(count, 'product')} -> {out}")
+    files = f"--products {out / 'items_shuffle.json'} --attributes {out / 'items_ins.json'}"
+    note(f"to play it: trajevolve webshop prepare {files} --out DIR, then --data DIR")
 
 
 def _show(folder: Path, json: bool) -> None:

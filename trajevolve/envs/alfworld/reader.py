@@ -89,8 +89,9 @@ class Library:
             source = "--data or env.data" if self._given else fallback
             raise UserError(
                 f"{root}: no such data folder (from {source}); download the games with "
-                "'pip install alfworld && alfworld-download' and name the folder with --data, or "
-                "use the built-in splits generated:train, generated:select, generated:eval"
+                "'pip install alfworld && alfworld-download' and name the folder with --data or "
+                "--set env.data=DIR, or use the built-in splits generated:train, "
+                "generated:select, generated:eval"
             )
         return root
 
@@ -105,7 +106,10 @@ class Library:
         Raises:
             UserError: no such split here, or a game that cannot be used.
         """
-        folder = self._folder(split)
+        try:
+            folder = self._folder(split)
+        except UserError as error:
+            raise UserError(f"split {split!r}: {error}") from None
         if folder is not None:
             files = sorted(folder.glob(f"*/*/{GAME_FILE}"))
             chosen = [files[i] for i in sample(len(files), count, seed, split)]
