@@ -46,9 +46,10 @@ def test_a_variant_is_the_method_and_the_switches_thrown(
     assert variant(parse_config(content)) == name
 
 
-def test_the_default_parameters_file_throws_one_switch_that_a_baseline_does_not_have() -> None:
+def test_the_default_parameters_file_throws_switches_that_a_baseline_does_not_have() -> None:
     params = ROOT / "params.yaml"
-    assert variant(load_config(params)) == "trajevolve, credit.step_advantage=centred"
+    thrown = "credit.step_advantage=centred, credit.invalid_advantage=-2.0"
+    assert variant(load_config(params)) == f"trajevolve, {thrown}"
     assert variant(load_config(params, ["method=grpo"])) == "grpo"
 
 
