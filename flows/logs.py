@@ -37,14 +37,11 @@ class Plain(logging.Handler):
         """Write `record`, or pass over it."""
         engine = record.name in ENGINES
         if engine and Path(record.pathname).parent == HERE:
-            self._say(record.getMessage())
+            say(record.getMessage())
         elif record.levelno >= logging.WARNING and not (
             engine and record.levelno > logging.WARNING
         ):
-            self._say(f"{record.levelname.lower()}: {one_line(record.getMessage())}")
-
-    def _say(self, line: str) -> None:
-        say(line)
+            say(f"{record.levelname.lower()}: {one_line(record.getMessage())}")
 
 
 def shorten_user_errors() -> None:

@@ -238,6 +238,12 @@ def test_a_manifest_keeps_what_is_added(tmp_path: Path) -> None:
     assert load_manifest(run_dir).packages["numpy"]
 
 
+@pytest.mark.parametrize("name", ["..", "a b", "-x", "ä"])
+def test_names_that_make_bad_folders_are_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UserError, match="expected a name of letters"):
+        open_run(Path(f"{tmp_path}/runs/{name}"), parse_config({}))
+
+
 HOLD = """
 import sys, time
 from pathlib import Path

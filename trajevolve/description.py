@@ -181,9 +181,19 @@ def _changed_codes(config: RunConfig) -> str:
     return ", ".join(map(code, _assignments(changes(config)))) or "nothing"
 
 
+def preset_values(config: RunConfig, **more: Any) -> dict[str, Any]:
+    """Return dotted key -> value of the preset in the environment of `config`.
+
+    Args:
+        config: names both.
+        more: settings that are taken for given, as ``method``.
+    """
+    preset = parse_config({"preset": config.preset, "env": {"name": config.env.name}, **more})
+    return flatten(preset.model_dump(mode="json"))
+
+
 def _differences(config: RunConfig, **base: Any) -> dict[str, Any]:
-    preset = parse_config({"preset": config.preset, "env": {"name": config.env.name}, **base})
-    before = flatten(preset.model_dump(mode="json"))
+    before = preset_values(config, **base)
     now = flatten(config.model_dump(mode="json"))
     return {
         key: value

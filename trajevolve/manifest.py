@@ -40,10 +40,11 @@ PACKAGES = (
     "mlflow",
     "dvc",
 )
-log = logging.getLogger(__name__)
 REMEDY = "restore it from a backup, or start another run with --run NAME"
 RUNS = Path("runs")
 RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -78,11 +79,15 @@ class Manifest:
 
 def run_folder(name: str, project: Path = Path()) -> Path:
     """Return ``runs/<name>`` of `project`. Raises UserError when `name` is none for a folder."""
+    _check_name(name)
+    return project / RUNS / name
+
+
+def _check_name(name: str) -> None:
     if not RUN_NAME.fullmatch(name):
         raise UserError(
             f"--run {name!r}: expected a name of letters, digits, '.', '_' and '-', no path"
         )
-    return project / RUNS / name
 
 
 def open_run(run_dir: Path, config: RunConfig) -> Manifest:
@@ -147,8 +152,10 @@ def check_run(run_dir: Path, config: RunConfig) -> Manifest | None:
 
     Raises:
         UserError: the folder holds a run of another configuration (the text names the first key
-            that differs) or of more iterations, or something that is no run.
+            that differs) or of more iterations, or something that is no run; or its name is none
+            of a run.
     """
+    _check_name(run_dir.name)
     path = run_dir / "manifest.json"
     if not path.is_file():
         if any(run_dir.glob("iter_*")):

@@ -5,21 +5,21 @@ Asked wherever a run begins: by the command, by the flow on a worker, and before
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from trajevolve.advantages.registry import LABELLED, estimator
-from trajevolve.config import RunConfig, parse_config
+from trajevolve.config import RunConfig
 from trajevolve.credit.discriminator_loading import check_discriminator
 from trajevolve.credit.exploration import check_exploration
 from trajevolve.credit.oracle import distance_of
+from trajevolve.description import preset_values
 from trajevolve.envs.contract import Environment, Task
 from trajevolve.envs.registry import configured_env
 from trajevolve.errors import UserError
 from trajevolve.evolution.evolve import check_oracle
 from trajevolve.models.loading import check_device, check_model
 from trajevolve.presets import PRESETS
-from trajevolve.tracking import check_store
+from trajevolve.tracking import check_store, flatten
 from trajevolve.wording import counted
 
 
@@ -58,10 +58,13 @@ def _overruled(config: RunConfig) -> Iterator[str]:
     """Yield which of a published setting's values hold no more; a file's keys lie over a preset."""
     if config.preset == "default":
         return
-    named = {"preset": config.preset, "method": config.method, "env": {"name": config.env.name}}
-    published = parse_config(named).model_dump(mode="json")
-    here = config.model_dump(mode="json")
-    changed = list(_changed(PRESETS[config.preset], published, here))
+    published = preset_values(config, method=config.method)
+    here = flatten(config.model_dump(mode="json"))
+    changed = [
+        f"{key} = {here[key]} ({published[key]})"
+        for key in flatten(PRESETS[config.preset])
+        if here[key] != published[key]
+    ]
     if changed:
         yield (
             f"preset {config.preset} is overruled in {counted(len(changed), 'key')}: "
@@ -117,15 +120,3 @@ def _unjudged(config: RunConfig) -> Iterator[str]:
             "no failure will be rolled back: discriminator.enabled = false, so nothing says which "
             "step to go back to; set it to true, or leave rollback out of evolution.strategies"
         )
-
-
-def _changed(
-    keys: Mapping[str, Any], there: Mapping[str, Any], here: Mapping[str, Any], prefix: str = ""
-) -> Iterator[str]:
-    """Yield `key = value (value there)` for each of `keys` that differs."""
-    for key, below in keys.items():
-        old, new = there[key], here[key]
-        if isinstance(below, Mapping):
-            yield from _changed(below, old, new, f"{prefix}{key}.")
-        elif old != new:
-            yield f"{prefix}{key} = {new} ({old})"

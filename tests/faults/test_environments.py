@@ -173,9 +173,9 @@ def test_a_run_goes_on_and_counts_the_episode(model: Path, tmp_path: Path) -> No
     go_on(run_dir, config)
     played = {c.stage: c.metrics for c in Ledger(run_dir, "").commits() if "errors" in c.metrics}
     shards = sorted((run_dir / "shards").glob("iter_*_rollout.parquet"))
-    failed = [t for path in shards for t in read_shard(path) if t.termination.startswith("error")]
+    failed = [t for path in shards for t in read_shard(path) if t.broken]
     evaluated = read_shard(run_dir / "shards" / "iter_0000_evaluation_before.parquet")
-    failed += [t for t in evaluated if t.termination.startswith("error")]
+    failed += [t for t in evaluated if t.broken]
     assert [t.termination for t in failed] == ["error: TimeoutError: no answer within 1 s"]
     assert played["rollout"]["errors"] <= 1.0
     assert (run_dir / "summary.json").is_file()

@@ -121,7 +121,7 @@ def test_the_command_on_a_disk_that_runs_full(
         assert process.returncode == 0, said
         assert json.loads(output)["run"] == "toy"
         done = contents(disk / "runs" / "toy")
-        assert done.keys() == {point for point in all_stages(config)}
+        assert done.keys() == set(all_stages(config))
         assert done.items() >= {at: md5 for at, md5 in whole.items() if at[0] < 2}.items()
 
 

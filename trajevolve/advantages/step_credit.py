@@ -18,9 +18,9 @@ def credited(step: Step, trajectory: Trajectory, config: CreditConfig) -> int | 
     otherwise every ``look`` would be rewarded. With ``exploration_neutral`` neither the look into
     the wrong cupboard nor the lucky guess has a label here; ρ(τ) still counts the first.
     """
-    if config.invalid_advantage is not None and not step.valid:
-        return None  # it needs no label
-    if step.is_information or (config.exploration_neutral and step.exploring):
+    if _own(step, config) is not None or step.is_information:
+        return None
+    if config.exploration_neutral and step.exploring:
         return None
     if trajectory.success:
         return step.label
@@ -44,10 +44,16 @@ def step_advantages(group: Group, config: CreditConfig) -> tuple[tuple[float, ..
     }[config.step_advantage]
 
     def value(step: Step, label: int | None) -> float:
-        if config.invalid_advantage is not None and not step.valid:
-            return config.invalid_advantage
+        own = _own(step, config)
+        if own is not None:
+            return own
         return 0.0 if label is None else values[label]
 
     return tuple(
         tuple(map(value, member.steps, row)) for member, row in zip(group, labels, strict=True)
     )
+
+
+def _own(step: Step, config: CreditConfig) -> float | None:
+    """Return the A^S of a step that needs no label, None of any other."""
+    return None if step.valid else config.invalid_advantage
